@@ -83,7 +83,7 @@ ir::Step Predictions::canonical_step(const ir::Step& step) { return ir::canonica
 
 const plan::Candidate& Predictions::best(const ir::Program& canonical) {
   auto& best = predictions_[form_of(canonical)].best;
-  if (!best) best = plan::best_candidate(canonical, device_);
+  if (!best) best = plan::best_candidate(canonical, device_, kAny, &tiles_);
   return *best;
 }
 
@@ -99,7 +99,7 @@ double Predictions::us_of_canonical(const ir::Program& canonical, double below) 
 double Predictions::us(const ir::Program& canonical, Prediction& prediction, double below) {
   if (prediction.best) return prediction.best->predicted_us;
   if (prediction.bound_us >= below) return prediction.us;
-  auto made = plan::best_candidate(canonical, device_, below);
+  auto made = plan::best_candidate(canonical, device_, below, &tiles_);
   const double us = made.predicted_us;
   if (us < below) {
     prediction.best = std::move(made);

@@ -8,6 +8,7 @@
 
 #include "ir/passes/canonical.hpp"
 #include "ir/sequence.hpp"
+#include "plan/enumerate/cut_tiles.hpp"
 #include "plan/plan.hpp"
 
 namespace ricci::runtime {
@@ -53,6 +54,7 @@ class Predictions {
   double us(const ir::Program& canonical, Prediction& prediction, double below);
 
   plan::GpuModel device_;
+  plan::CutTiles tiles_;
   Precision precision_;
   std::unordered_map<std::string, Prediction> predictions_;
   std::unordered_map<std::string, Known> known_;  ///< as they were written

@@ -64,10 +64,8 @@ std::int64_t BlockRoom::resident(const Cut& cut, std::int64_t stage_bytes, std::
                                  int registers) const {
   const auto shared = shared_bytes(cut, stage_bytes, result_bytes);
   if (shared > device_.shared_bytes_per_block) return 0;
-  const auto warps = cut.spread.warps();
-  return std::min({device_.shared_bytes_per_multiprocessor / (shared + kReservedBytes),
-                   static_cast<std::int64_t>(device_.threads_per_multiprocessor / (32 * warps)),
-                   4 * warps_of_part(registers) / (warps < 4 ? warps : static_cast<int>(tiles::up(warps, 4)))});
+  return std::min(device_.shared_bytes_per_multiprocessor / (shared + kReservedBytes),
+                  of_warps(cut.spread.warps(), registers));
 }
 
 }  // namespace ricci::plan

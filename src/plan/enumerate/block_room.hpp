@@ -26,6 +26,11 @@ class BlockRoom {
   static std::int64_t shared_bytes(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes) {
     return std::min<std::int64_t>(cut.stages, cut.rounds()) * stage_bytes + result_bytes;
   }
+  /// Blocks of so many warps that a multiprocessor's threads and registers have room for.
+  std::int64_t of_warps(int warps, int registers) const {
+    return std::min<std::int64_t>(device_.threads_per_multiprocessor / (32 * warps),
+                                  4 * warps_of_part(registers) / (warps < 4 ? warps : tiles::up(warps, 4)));
+  }
   /// Room for blocks of a multiprocessor; 0 where one does not fit.
   std::int64_t resident(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes, int registers) const;
 

@@ -553,8 +553,8 @@ std::vector<Candidate> computing_candidates(const ir::Program& program, const Gp
   return fastest(std::move(list));
 }
 
-Candidate best_computing(const ir::Program& program, const GpuModel& device, double bound_us) {
-  auto contraction = best_contraction(program, device, bound_us);
+Candidate best_computing(const ir::Program& program, const GpuModel& device, double bound_us, CutTiles* known) {
+  auto contraction = best_contraction(program, device, bound_us, known);
   if (contraction) contraction = by_maps(program, device, std::move(*contraction));
   const double bound = contraction ? std::min(contraction->predicted_us, bound_us) : bound_us;
   auto plain = plain_candidates(program, device, 1, bound);
@@ -577,9 +577,9 @@ std::vector<Candidate> candidates(const ir::Program& program, const GpuModel& de
   return CudaCopyEnumerator(program, device).all(wanted);
 }
 
-Candidate best_candidate(const ir::Program& program, const GpuModel& device, double bound_us) {
+Candidate best_candidate(const ir::Program& program, const GpuModel& device, double bound_us, CutTiles* known) {
   if (!is_copy(program)) {
-    auto best = best_computing(program, device, bound_us);
+    auto best = best_computing(program, device, bound_us, known);
     auto others = library_candidates(program, device);
     if (others.empty() || others.front().predicted_us >= best.predicted_us) return best;
     others.front().gathers = best.gathers;

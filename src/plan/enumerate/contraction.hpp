@@ -11,6 +11,8 @@
 
 namespace ricci::plan {
 
+class CutTiles;
+
 /// For a program that is one contraction (kernel::contraction_of), best first by prediction; none where no schedule of
 /// the kernel IR suits it. Of those for a CPU `most`, at most. Pure and thread-safe.
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device,
@@ -36,8 +38,10 @@ double least_contraction_us(const ir::Program& program, const GpuModel& device);
 
 /// The first of them, in a part of the time.
 ///   bound_us  of predicted times that are of use: nothing where none takes less
+///   known     tiles that contractions of the same plan share, or null
 std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device,
-                                          double bound_us = std::numeric_limits<double>::infinity());
+                                          double bound_us = std::numeric_limits<double>::infinity(),
+                                          CutTiles* known = nullptr);
 
 /// An order of an operand's indices, slowest first, in which a copy of it would be read.
 struct OperandOrder {

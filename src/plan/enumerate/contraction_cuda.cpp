@@ -16,12 +16,13 @@
 #include "kernel/warp_tile.hpp"
 #include "plan/enumerate/block_room.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/copied_sides.hpp"
 #include "plan/enumerate/cut_counts.hpp"
 #include "plan/enumerate/cut_tiles.hpp"
 #include "plan/enumerate/depth_shares.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/result_stores.hpp"
-#include "plan/enumerate/round_copies.hpp"
+#include "plan/enumerate/warp_shares.hpp"
 #include "plan/models/contraction_cost.hpp"
 
 namespace ricci::plan {
@@ -35,20 +36,23 @@ constexpr int kAlike = 2;  ///< candidates of one tile, with other warps
 
 class ContractionEnumerator {
  public:
-  ContractionEnumerator(const ir::Program& program, const GpuContraction& contraction, const GpuModel& device)
+  ///   known  tiles of other contractions
+  ContractionEnumerator(const ir::Program& program, const GpuContraction& contraction, const GpuModel& device,
+                        CutTiles& known)
       : contraction_(contraction),
         counts_(program, contraction, device),
         room_(contraction, device),
+        warps_(contraction, counts_, room_),
+        places_(contraction),
         device_(device),
-        rows_(cut_tiles(contraction, CutSide::rows)),
-        columns_(cut_tiles(contraction, CutSide::columns)),
-        depths_(cut_tiles(contraction, CutSide::depth)),
-        prefetches_(contraction.prefetches()) {
+        known_rows_(known.of(contraction, CutSide::rows)),
+        known_columns_(known.of(contraction, CutSide::columns)),
+        known_depths_(known.of(contraction, CutSide::depth)),
+        row_sides_(contraction, true, *known_rows_, *known_depths_),
+        column_sides_(contraction, false, *known_columns_, *known_depths_) {
     shares_.reserve(depths_.size());
-    for (const auto& chunk : depths_) shares_.emplace_back(contraction, chunk, device);
-    for (const auto& shares : shares_) most_shares_ = std::max(most_shares_, shares.most());
-    row_sides_.resize(rows_.size());
-    column_sides_.resize(columns_.size());
+    for (const auto& chunk : depths_)
+      most_shares_ = std::max(most_shares_, shares_.emplace_back(contraction, chunk, device).most());
     chunk_ = CutCounts::least_chunk(depths_);
   }
 
@@ -102,7 +106,6 @@ class ContractionEnumerator {
 
   static constexpr double kRounded = 1 - 1e-9;  ///< of a lower bound
   static constexpr int kStages[] = {2, 3, 4, 6};
-  static constexpr int kMostWarps = 16;
 
   /// All ways to cut the contraction that may be worth listing, best first.
   std::vector<Cut> cuts(double worth, double bound) {
@@ -116,12 +119,8 @@ class ContractionEnumerator {
         // Results lie as well as they can.
         constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes};
         Result result{counts_.of_result(rows_[r], columns_[c], kBest), kBest, r, c};
-        // Of warp groups there are few tiles, of which this knows nothing.
-        double least = 0;
-        if (!contraction_.groups) {
-          result.position = counts_.least_position(rows_[r], columns_[c]);
-          least = least_seconds(result, result.counts);
-        }
+        if (!shares_.empty()) result.last = shares_.front().last_tiles(rows_[r], columns_[c]);
+        const auto least = least_seconds(result);
         results_.push_back(std::move(result));
         put({least, results_.size() - 1, Open::Seen::tile});
       }
@@ -133,7 +132,8 @@ class ContractionEnumerator {
       const auto next = open_.back();
       open_.pop_back();
       if (next.seen == Open::Seen::tile) place(next);
-      if (next.seen == Open::Seen::placed) add_starts(next.number);
+      if (next.seen == Open::Seen::placed) share(next);
+      if (next.seen == Open::Seen::shared) add_starts(next.number);
       if (next.seen == Open::Seen::start) add(priced, starts_[next.number]);
     }
     std::sort(priced.begin(), priced.end(), [](const Priced& x, const Priced& y) {
@@ -145,37 +145,24 @@ class ContractionEnumerator {
     return all;
   }
 
-  /// Warps that share a tile of the result: the rows and columns that they hold.
-  struct Warps {
-    kernel::Spread spread;
-    std::int64_t rows, columns;
-    RoundRates rates;
-    double own_parts;  ///< of a multiprocessor, that they keep busy
-    bool prefetches;   ///< whether they may read fragments ahead of a round
-  };
   /// What is known of a tile of the result, whatever is copied for it.
   struct Result {
     ContractionCounts counts;
     ResultPlace place;
     std::size_t row, column;
-    LeastPosition position = {};    ///< none of warp groups
-    ContractionCounts alone = {};   ///< with what a block does for its results at least, once its place is known
-    double store_cycles = 0;        ///< at least, of a block alone
-    std::vector<Warps> warps = {};  ///< filled where it is needed
+    DepthShares::Last last = {};                    ///< tiles whose sums may be shared
+    const std::vector<WarpShare>* warps = nullptr;  ///< looked up where they are needed
+    std::size_t by_warps = 0;                       ///< number of its bounds among seconds_by_warps_
   };
   /// A tile of the result with a chunk of the depth, without the warps that share it.
   struct Start {
     std::size_t result, depth;
-  };
-  /// What is copied for one tile of a side: filled where it is needed.
-  struct Side {
-    std::vector<Copies> copies;  ///< by chunk of the depth
-    CopiedSum sum;               ///< none of warp groups
+    std::array<double, DepthShares::kMost> least_seconds = {};  ///< lower bounds, by how its sums are shared
   };
   /// What has not been looked at to its end, by a lower bound of its time: a tile as if its results lay as well as they
-  /// can, a tile whose place is known, or one with a chunk of the depth.
+  /// can, a tile whose place is known, one whose warps are known, too, or one with a chunk of the depth.
   struct Open {
-    enum class Seen : std::uint8_t { tile, placed, start };
+    enum class Seen : std::uint8_t { tile, placed, shared, start };
     double least_seconds;
     std::size_t number;  ///< of the results, or of the starts
     Seen seen;
@@ -194,41 +181,65 @@ class ContractionEnumerator {
     std::push_heap(open_.begin(), open_.end());
   }
 
-  /// A lower bound of what a tile takes, whatever chunk of the depth it has.
-  ///   counts  of its results
-  double least_seconds(const Result& result, const ContractionCounts& counts) {
-    const auto& a = side(true, result.row).sum;
-    const auto& b = side(false, result.column).sum;
+  /// Looks at all ways to share a tile's sums: at what a block does of each at least, whatever chunks they come in.
+  template <class Look>
+  void look_at_shares(const Result& result, Look look) {
+    const auto &a = row_sides_.of(result.row).sum, &b = column_sides_.of(result.column).sum;
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
-    const auto sum_of = [&](int blocks) {
-      return counts_.least_sum(rows, columns, result.position, chunk_, a, b, blocks);
+    const auto by = [&](const TileTimes& times, int blocks) {
+      const auto sum = counts_.least_sum(rows, columns, chunk_, a, b, blocks);
+      look(SumTimes(times, sum, most_seconds()));
     };
-    const auto whole = sum_of(1);
-    double least = least_time_of_sum(whole, counts, 1, device_);
+    by(TileTimes(result.counts, device_), 1);
     for (int blocks = 2; blocks <= most_shares_ && shares_.front().has_room(blocks, rows, columns); blocks *= 2)
-      least = std::min(least, least_time_of_sum(sum_of(blocks), counts, blocks, device_));
-    const auto last = shares_.empty() ? DepthShares::Last{} : shares_.front().last_tiles(rows, columns);
-    if (last.tiles > 0) {
-      auto in_parts = counts;
-      in_parts.cluster = last.blocks;
-      in_parts.last = static_cast<double>(last.tiles);
-      least = std::min(least, least_time_of_sum(whole, in_parts, 1, device_));
-    }
+      by(TileTimes::of_clusters(result.counts, blocks, device_), blocks);
+    if (result.last.tiles == 0) return;
+    auto in_parts = result.counts;
+    in_parts.cluster = result.last.blocks;
+    in_parts.last = static_cast<double>(result.last.tiles);
+    by(TileTimes(in_parts, device_), 1);
+  }
+  /// A lower bound of what a tile takes, by any warps.
+  double least_seconds(const Result& result) {
+    auto least = std::numeric_limits<double>::infinity();
+    const auto rates = counts_.least_rates(rows_[result.row], columns_[result.column]);
+    look_at_shares(result, [&](const SumTimes& times) {
+      if (contraction_.groups) {
+        least = std::min(least, times.longest(rates[0]));
+        return;
+      }
+      least = std::min(least, times.least(rates[0]));
+      if (rates[1].few > 1) least = std::min(least, times.least(rates[1]));
+    });
     return kRounded * least;
   }
+  double most_seconds() const { return worth_ * best_seconds_ / kRounded; }
 
   /// Finds where the results of a tile lie.
   void place(const Open& one) {
     auto& result = results_[one.number];
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
-    result.place = result_place(contraction_, rows, columns);
+    result.place = places_.of(rows, columns);
     result.counts = counts_.of_result(rows, columns, result.place);
-    result.alone = counts_.with_stores(result.counts, rows, columns, result.place, 1);
-    result.store_cycles = result.alone.store_cycles();
     if (contraction_.groups) return add_starts(one.number);
-    put({std::max(least_seconds(result, result.alone), one.least_seconds), one.number, Open::Seen::placed});
+    result.counts = counts_.with_stores(result.counts, rows, columns, result.place, 1);
+    put({std::max(least_seconds(result), one.least_seconds), one.number, Open::Seen::placed});
+  }
+
+  /// Finds the warps that may share a tile.
+  void share(const Open& one) {
+    auto& result = results_[one.number];
+    result.warps = &warps_.of(rows_[result.row].size, columns_[result.column].size);
+    result.by_warps = seconds_by_warps_.size();
+    auto& each = seconds_by_warps_.emplace_back();
+    each.fill(std::numeric_limits<double>::infinity());
+    look_at_shares(result, [&](const SumTimes& times) {
+      for (std::size_t w = 0; w < result.warps->size(); ++w)
+        each[w] = std::min(each[w], kRounded * times.least((*result.warps)[w].least));
+    });
+    put({*std::min_element(each.begin(), each.end()), one.number, Open::Seen::shared});
   }
 
   /// All chunks of the depth with a tile of the result.
@@ -236,39 +247,61 @@ class ContractionEnumerator {
     const auto& result = results_[number];
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
-    const auto& of_rows = side(true, result.row).copies;
-    const auto& of_columns = side(false, result.column).copies;
-    std::array<std::optional<ContractionCounts>, kernel::kMostCluster + 1> alone;  // by blocks of a cluster
-    alone[1] = result.alone;
-    const auto bound = [&](const DepthShare& share, std::size_t d) {
-      const int cluster = share.of_all() ? share.blocks : 1;
-      auto& counts = alone[static_cast<std::size_t>(cluster)];
-      if (!counts) counts = counts_.with_stores(result.counts, rows, columns, result.place, cluster);
-      return least_seconds({&rows, &columns, &depths_[d]}, share, result, *counts, of_rows[d], of_columns[d]);
+    const auto& a = row_sides_.of(result.row);
+    const auto& b = column_sides_.of(result.column);
+    std::array<std::optional<TileTimes>, kernel::kMostCluster + 1> by_cluster;
+    std::optional<TileTimes> by_last;
+    const auto times_of = [&](const DepthShare& share) -> const TileTimes& {
+      auto& times = share.last > 0 ? by_last : by_cluster[static_cast<std::size_t>(share.blocks)];
+      if (!times) {
+        auto counts = share.of_all() ? counts_.with_stores(result.counts, rows, columns, result.place, share.blocks)
+                                     : result.counts;
+        if (share.last > 0) counts.cached_bytes = counts.result_bytes;
+        counts.cluster = share.blocks;
+        counts.last = static_cast<double>(share.last);
+        if (counts.shared()) counts.blocks *= counts.cluster;
+        times.emplace(counts, device_);
+      }
+      return *times;
     };
     for (std::size_t d = 0; d < depths_.size(); ++d) {
       if (contraction_.groups && !contraction_.takes(rows, columns, depths_[d])) continue;
+      Start start{number, d};
       auto least = std::numeric_limits<double>::infinity();
-      for (const auto& share : shares_[d].of(rows, columns)) least = std::min(least, bound(share, d));
-      starts_.push_back({number, d});
-      put({kRounded * least, starts_.size() - 1, Open::Seen::start});
+      std::size_t k = 0;
+      const auto add = [&](double seconds) {
+        start.least_seconds[k++] = kRounded * seconds;
+        least = std::min(least, kRounded * seconds);
+      };
+      const auto shares = shares_[d].of(rows, columns, result.last);
+      if (contraction_.groups) {
+        for (const auto& share : shares)
+          add(least_seconds({&rows, &columns, &depths_[d]}, share, result, a.copies[d], b.copies[d]));
+      } else {
+        for (const auto& share : shares) {
+          const auto sum = counts_.sum_of(rows, columns, depths_[d], share, a.rounds[d], b.rounds[d]);
+          const SumTimes times(times_of(share), sum, most_seconds());
+          const auto& by_warps = seconds_by_warps_[result.by_warps];
+          auto seconds = std::numeric_limits<double>::infinity();
+          for (std::size_t w = 0; w < result.warps->size(); ++w) {
+            if (by_warps[w] <= worth_ * best_seconds_)
+              seconds = std::min(seconds, times.least((*result.warps)[w].least));
+          }
+          add(seconds);
+        }
+      }
+      starts_.push_back(start);
+      put({least, starts_.size() - 1, Open::Seen::start});
     }
   }
 
-  /// A lower bound of what a cut takes whose warps and stages are not known yet.
-  ///   counts  with what a block does for its results at least
-  double least_seconds(Cut cut, const DepthShare& share, const Result& result, ContractionCounts counts,
-                       const Copies& a, const Copies& b) const {
-    const auto stored_bytes = counts.cached_bytes;
+  /// A lower bound of what a cut by warp groups takes whose stages are not known yet.
+  double least_seconds(Cut cut, const DepthShare& share, const Result& result, const Copies& a, const Copies& b) const {
+    auto counts = result.counts;
     counts_.set_copies(counts, a, b, *cut.depth, share);
-    if (!contraction_.groups) {
-      if (share.blocks == 1 || share.of_all()) counts.cached_bytes = counts.copied_bytes + stored_bytes;
-      counts_.bound_round(counts, result.position, *cut.rows, *cut.columns, *cut.depth, a, b);
-      return least_time_of_tile(counts, device_, worth_ * best_seconds_ / kRounded);
-    }
     cut.share = share;
     cut.relaid = share.of_all();
-    cut.spread = contraction_.spread(cut.rows->size, cut.columns->size, group_warps(*cut.rows), 1);
+    cut.spread = contraction_.spread(cut.rows->size, cut.columns->size, group_warps(contraction_, cut.rows->size), 1);
     set_round(counts, cut, result.place, a, b);
     const auto stage = contraction_.stage_bytes(cut, true, 0) + contraction_.stage_bytes(cut, false, 0);
     constexpr double kBlockBytes = 1024;  // of a block, which a device keeps
@@ -279,34 +312,36 @@ class ContractionEnumerator {
 
   void set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
                  const Copies& b) const {
-    const auto rows = counts_.held_rows(cut), columns = counts_.held_columns(cut);
+    const auto rows = counts_.held_rows(cut.spread, cut.rows->size);
+    const auto columns = counts_.held_columns(cut.spread, cut.columns->size);
     counts_.set_round(counts, cut, counts_.rates(cut.spread, rows, columns), place, a, b, rows, columns);
-  }
-
-  /// Warps along the rows of groups that have all of them.
-  int group_warps(const Tile& rows) const {
-    return static_cast<int>(up(rows.size, contraction_.row_unit) / contraction_.atom().m);
   }
 
   /// All ways to share a tile among warps that may be worth listing.
   void add(std::vector<Priced>& priced, const Start& start) {
     auto& result = results_[start.result];
-    const auto& a = row_copies(result.row, start.depth);
-    const auto& b = column_copies(result.column, start.depth);
+    const auto& a = row_sides_.of(result.row).copies[start.depth];
+    const auto& b = column_sides_.of(result.column).copies[start.depth];
     Cut cut{&rows_[result.row], &columns_[result.column], &depths_[start.depth]};
-    if (result.warps.empty()) result.warps = warps_of(*cut.rows, *cut.columns);
+    if (result.warps == nullptr) result.warps = &warps_.of(cut.rows->size, cut.columns->size);
     auto counts = result.counts;
     constexpr std::size_t kMostWays = 64;  // of a share
-    auto number = (start.result * depths_.size() + start.depth) * DepthShares::kMost * kMostWays;
-    for (const auto& share : shares_[start.depth].of(*cut.rows, *cut.columns)) {
+    const auto number = (start.result * depths_.size() + start.depth) * DepthShares::kMost * kMostWays;
+    for (std::size_t n = 0; const auto& share : shares_[start.depth].of(*cut.rows, *cut.columns, result.last)) {
+      const auto first = number + kMostWays * n;
+      if (start.least_seconds[n++] > worth_ * best_seconds_) continue;
       counts_.set_copies(counts, a, b, *cut.depth, share);
       cut.share = share;
       Block block{counts, LaunchTimes(counts, device_), result.place, a, b};
       block.copied_cycles = counts.shared_cycles();
-      block.store_cycles = share.of_all() ? 0 : result.store_cycles;
-      for (std::size_t k = 0; k < result.warps.size(); ++k)
-        add_warps(priced, cut, result.warps[k], block, number + 2 * k);
-      number += kMostWays;
+      block.store_cycles = share.of_all() ? 0 : result.counts.store_cycles();
+      block.least_moving = CutCounts::least_moving(a, b);
+      for (std::size_t k = 0; k < result.warps->size(); ++k) {
+        const auto& warps = (*result.warps)[k];
+        if (contraction_.groups ||
+            (seconds_by_warps_[result.by_warps][k] <= worth_ * best_seconds_ && may_take(cut, warps, block)))
+          add_warps(priced, cut, warps, block, first + 2 * k);
+      }
     }
   }
 
@@ -317,6 +352,7 @@ class ContractionEnumerator {
     const ResultPlace& place;
     const Copies &a, &b;
     double copied_cycles = 0, store_cycles = 0;  ///< of a round's copies, and of results at least
+    double least_moving = 0;                     ///< instructions of the block's copies in a round
     struct Moved {
       double a = 0, b = 0;  ///< instructions of a thread
       double moving = 0;    ///< CutCounts::moving()
@@ -330,57 +366,41 @@ class ContractionEnumerator {
     }
   };
 
-  /// All numbers of warps that may share a tile of the result.
-  std::vector<Warps> warps_of(const Tile& rows, const Tile& columns) const {
-    const auto& c = contraction_;
-    std::vector<Warps> list;
-    list.reserve(16);
-    const auto add = [&](int warp_rows, int warp_columns) {
-      const int most_warps = c.groups ? kMostWarps : 12;
-      if (!c.groups && warp_rows * warp_columns > most_warps) return;
-      Cut cut{&rows, &columns};
-      cut.spread = c.spread(rows.size, columns.size, warp_rows, warp_columns);
-      const auto warps = cut.spread.warps();
-      if (warps > most_warps) return;
-      const auto held_rows = counts_.held_rows(cut), held_columns = counts_.held_columns(cut);
-      if (held_rows * held_columns * c.products / (std::int64_t{32} * warps) < 8 && warps > 1) return;
-      // Room to spare in whole warps: the same with fewer of them.
-      if (held_rows - rows.size >= c.row_unit * warp_rows ||
-          held_columns - columns.size >= 2 * c.column_unit * warp_columns)
-        return;
-      if (!c.groups && warp_rows > 1 && (warp_rows - 1) * held_rows / warp_rows >= rows.size) return;
-      if (c.registers(held_rows / warp_rows, held_columns / warp_columns, cut.spread, 0, false) > kMostRegisters)
-        return;
-      const auto atoms = held_rows / c.atom().m * held_columns / c.atom().n;
-      list.push_back({cut.spread, held_rows, held_columns, counts_.rates(cut.spread, held_rows, held_columns),
-                      own_parts(warps),
-                      prefetches_ && atoms >= std::int64_t{kernel::kLeastPrefetched} * warp_rows * warp_columns});
-    };
-    if (c.groups) {
-      add(group_warps(rows), 1);
-      return list;
-    }
-    for (const int warp_rows : {1, 2, 3, 4}) {
-      for (const int warp_columns : {1, 2, 3, 4, 8}) add(warp_rows, warp_columns);
-    }
-    return list;
+  /// Whether a cut by so many warps may be worth it, whatever its copies take of registers.
+  bool may_take(const Cut& cut, const WarpShare& warps, const Block& block) const {
+    const auto depth = static_cast<double>(cut.depth->size);
+    const auto moving = block.least_moving + CutCounts::kOfRound * warps.count;
+    return block.times.may_take(cycles_of(cut, warps, block, depth, moving), warps.count, warps.least.own_parts,
+                                warps.least.resident, most_seconds());
+  }
+  /// Whether such a cut has fragments that are read ahead of a round.
+  bool reads_ahead(const Cut& cut, const WarpShare& warps) const {
+    return warps.least.prefetches && cut.rounds() > 1 &&
+           counts_.may_prefetch(cut.share.of_all() ? cut.share.blocks : 1);
+  }
+  ///   moving  instructions that copy operands, and of the round itself
+  RoundCycles cycles_of(const Cut& cut, const WarpShare& warps, const Block& block, double depth, double moving) const {
+    const bool joined = cut.rows->joined + cut.columns->joined + cut.depth->joined > 0;
+    return {warps.least.pipe_cycles * depth * (joined ? warps.least.quotients : 1),
+            block.copied_cycles + warps.least.fragment_cycles * depth,
+            (warps.rates.instructions * depth + moving) / 4,
+            exposed_cycles(block.copied_cycles),
+            block.store_cycles,
+            reads_ahead(cut, warps)};
   }
 
   /// A cut by so many warps, without fragments that are read ahead and with them.
   ///   number  of the first way
-  void add_warps(std::vector<Priced>& priced, Cut cut, const Warps& warps, Block& block, std::size_t number) {
+  void add_warps(std::vector<Priced>& priced, Cut cut, const WarpShare& warps, Block& block, std::size_t number) {
     const auto& c = contraction_;
     cut.spread = warps.spread;
-    const auto count = cut.spread.warps();
-    const auto& moved = block.by(count);
+    const auto& moved = block.by(warps.count);
     constexpr double kOfDepth = 12;
     double places = cut.depth->joined > 0 ? kOfDepth : 0;  // registers of what is worked out
     if (block.a.per_place > 0) places += moved.a / block.a.per_place;
     if (block.b.per_place > 0) places += moved.b / block.b.per_place;
-    const auto registers = [&](bool prefetch) {
-      return c.registers(warps.rows / cut.spread.warp_rows, warps.columns / cut.spread.warp_columns, cut.spread,
-                         moved.a + moved.b, prefetch) +
-             static_cast<int>(places);
+    const auto registers = [&](const RegisterCount& count) {
+      return count.with(moved.a + moved.b) + static_cast<int>(places);
     };
     Rounds rounds;
     const auto add = [&](bool prefetch, int held) {
@@ -388,27 +408,17 @@ class ContractionEnumerator {
       fitted.prefetch = prefetch;
       if (fit(fitted, warps, block, rounds, held)) priced.push_back({fitted, number + (prefetch ? 1 : 0)});
     };
-    const auto held = registers(false);
+    const auto held = registers(warps.registers);
     if (held > kMostRegisters) return;
-    const bool reads_ahead =
-        warps.prefetches && cut.rounds() > 1 && counts_.may_prefetch(cut.share.of_all() ? cut.share.blocks : 1);
     if (!c.groups) {
       const auto depth = static_cast<double>(cut.depth->size);
-      const double issue = (warps.rates.instructions * depth + moved.moving) / 4;
-      const RoundCycles cycles{warps.rates.pipe_cycles * depth,
-                               block.copied_cycles + fragment_cycles(warps.rates.fragment_wavefronts * depth),
-                               issue,
-                               exposed_cycles(block.copied_cycles),
-                               block.store_cycles,
-                               reads_ahead};
-      const auto room = std::min<std::int64_t>(device_.threads_per_multiprocessor / (32 * count),
-                                               4 * warps_of_part(held) / (count < 4 ? count : up(count, 4)));
-      if (!block.times.may_take(cycles, count, warps.own_parts, static_cast<double>(room),
-                                worth_ * best_seconds_ / kRounded))
+      const auto room = static_cast<double>(room_.of_warps(warps.count, held));
+      if (!block.times.may_take(cycles_of(cut, warps, block, depth, moved.moving), warps.count, warps.least.own_parts,
+                                room, most_seconds()))
         return;
     }
-    if (reads_ahead) {
-      const auto more = registers(true);
+    if (reads_ahead(cut, warps)) {
+      const auto more = registers(warps.ahead);
       const bool fits = more <= kMostRegisters;
       if (fits) add(true, more);
       // What is read ahead takes less time where it leaves room for as many blocks.
@@ -421,7 +431,7 @@ class ContractionEnumerator {
   using Rounds = std::array<std::optional<ContractionCounts>, 2>;
 
   /// Completes a cut by the number of stages that takes it the least time; false where it is not worth it.
-  bool fit(Cut& cut, const Warps& warps, const Block& block, Rounds& rounds, int registers) {
+  bool fit(Cut& cut, const WarpShare& warps, const Block& block, Rounds& rounds, int registers) {
     const auto& c = contraction_;
     const auto held_rows = warps.rows, held_columns = warps.columns;
     const int fewest = kStages[c.groups ? 1 : 0];
@@ -443,7 +453,7 @@ class ContractionEnumerator {
     const auto may_take = [&](const LaunchTimes& times, bool relaid) {
       least.relaid = relaid;
       const auto result = c.result_bytes(least, held_rows * held_columns);
-      const auto most = worth_ * best_seconds_ / kRounded;
+      const auto most = most_seconds();
       auto room = [&](int stages) {
         least.stages = stages;
         return static_cast<double>(room_.resident(least, unpadded, result, registers));
@@ -501,28 +511,10 @@ class ContractionEnumerator {
   /// What products of a warp group still read when the next ones begin is not copied ahead.
   int counted_stages(int stages) const { return contraction_.groups ? stages - 1 : stages; }
 
-  const Side& side(bool of_rows, std::size_t number) {
-    auto& side = (of_rows ? row_sides_ : column_sides_)[number];
-    if (!side.copies.empty()) return side;
-    const auto& tile = (of_rows ? rows_ : columns_)[number];
-    side.copies.reserve(depths_.size());
-    for (const auto& chunk : depths_) side.copies.push_back(round_copies(contraction_, of_rows, tile, chunk));
-    if (!contraction_.groups) side.sum = CutCounts::copied_sum(side.copies.data(), depths_);
-    return side;
-  }
-  const Copies& row_copies(std::size_t row, std::size_t depth) const { return row_sides_[row].copies[depth]; }
-  const Copies& column_copies(std::size_t column, std::size_t depth) const {
-    return column_sides_[column].copies[depth];
-  }
-  std::size_t chunk(const Cut& cut) const { return static_cast<std::size_t>(cut.depth - depths_.data()); }
-  const Copies& row_copies(const Cut& cut) const {
-    return row_copies(static_cast<std::size_t>(cut.rows - rows_.data()), chunk(cut));
-  }
-  const Copies& column_copies(const Cut& cut) const {
-    return column_copies(static_cast<std::size_t>(cut.columns - columns_.data()), chunk(cut));
-  }
+  const Copies& row_copies(const Cut& cut) const { return row_sides_.of(cut.rows, cut.depth); }
+  const Copies& column_copies(const Cut& cut) const { return column_sides_.of(cut.columns, cut.depth); }
   ContractionCounts counts_of(const Cut& cut, const Copies& a, const Copies& b) const {
-    const auto place = result_place(contraction_, *cut.rows, *cut.columns);
+    const auto place = places_.of(*cut.rows, *cut.columns);
     auto counts = counts_.of_result(*cut.rows, *cut.columns, place);
     counts_.set_copies(counts, a, b, *cut.depth, cut.share);
     set_round(counts, cut, place, a, b);
@@ -536,16 +528,19 @@ class ContractionEnumerator {
   const GpuContraction& contraction_;
   CutCounts counts_;
   BlockRoom room_;
+  WarpShares warps_;
+  ResultPlaces places_;
   const GpuModel& device_;
-  std::vector<Tile> rows_, columns_, depths_;
-  bool prefetches_;
-  std::vector<Side> row_sides_, column_sides_;  ///< by tile of the side
-  std::vector<DepthShares> shares_;             ///< by chunk of the depth
+  std::shared_ptr<const std::vector<Tile>> known_rows_, known_columns_, known_depths_;
+  const std::vector<Tile>&rows_ = *known_rows_, &columns_ = *known_columns_, &depths_ = *known_depths_;
+  CopiedSides row_sides_, column_sides_;
+  std::vector<DepthShares> shares_;  ///< by chunk of the depth
   LeastChunk chunk_;
   std::vector<Result> results_;  ///< tiles of them, in the order in which equals are listed
   std::vector<Start> starts_;
-  std::vector<Open> open_;  ///< a heap
-  int most_shares_ = 1;     ///< blocks of a cluster
+  std::vector<std::array<double, kMostWarpShares>> seconds_by_warps_;  ///< lower bounds of tiles
+  std::vector<Open> open_;                                             ///< a heap
+  int most_shares_ = 1;                                                ///< blocks of a cluster
   double worth_ = 1, best_seconds_ = 0;
   std::optional<Cut> best_;
 };
@@ -555,8 +550,9 @@ class ContractionEnumerator {
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const GpuModel& device) {
   constexpr double kWorthListing = 1.5;  // times the best
   std::vector<Candidate> list;
+  CutTiles known;
   for (const auto& way : GpuContraction::ways(program, device)) {
-    auto more = ContractionEnumerator(program, way, device).run(kWorthListing, list.empty() ? kKept : kKept / 2);
+    auto more = ContractionEnumerator(program, way, device, known).run(kWorthListing, list.empty() ? kKept : kKept / 2);
     std::move(more.begin(), more.end(), std::back_inserter(list));
   }
   std::stable_sort(list.begin(), list.end(),
@@ -564,14 +560,17 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
   return list;
 }
 
-std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device, double bound_us) {
+std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device, double bound_us,
+                                          CutTiles* known) {
+  CutTiles own;
+  auto& tiles = known != nullptr ? *known : own;
   const auto ways = GpuContraction::ways(program, device);
   std::unique_ptr<ContractionEnumerator> best;
   double best_us = bound_us;
   std::optional<std::array<double, 2>> gathers;  // of the first way, by warps, and of warp groups: the more
   for (const auto& way : ways) {
     if (least_time_of_launch(way.product_cycles(), way.bytes, way.groups, device) > 1e-6 * best_us) continue;
-    auto enumerator = std::make_unique<ContractionEnumerator>(program, way, device);
+    auto enumerator = std::make_unique<ContractionEnumerator>(program, way, device, tiles);
     const auto seconds = enumerator->find_best(1e-6 * best_us);
     const auto saved = enumerator->gathers();
     const bool leads = &way == &ways.front();
@@ -591,7 +590,8 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
 
 std::array<double, 2> gather_seconds(const ir::Program& program, const GpuContraction& contraction,
                                      const GpuModel& device) {
-  ContractionEnumerator enumerator(program, contraction, device);
+  CutTiles known;
+  ContractionEnumerator enumerator(program, contraction, device, known);
   enumerator.find_best(std::numeric_limits<double>::infinity());
   return enumerator.gathers().value_or(std::array<double, 2>{});
 }

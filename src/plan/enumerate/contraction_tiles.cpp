@@ -6,41 +6,87 @@
 
 namespace ricci::plan::tiles {
 
-void reach(std::vector<Reach>& all, const Axes& axes, const Tile& tile, bool other, std::int64_t step) {
-  for (std::size_t k = tile.order.size(); k-- > 0;) {
-    const auto& axis = axes[tile.order[k]];
-    const auto size = tile.sizes[tile.order[k]];
-    all.push_back({std::abs(other ? axis.in_other : axis.in_operand), std::min(size, axis.extent), axis.extent, step,
-                   tile.is_joined(tile.order[k]) ? tile.size : 0});
-    step *= size;
+namespace {
+
+/// Neighbours in memory that a tile has, axis by axis from the fastest one on.
+class Run {
+ public:
+  /// Adds those along an axis; false where they end with it.
+  bool add(const Reach& one) {
+    if (one.stride != lie_.run) return false;
+    together_ = together_ && one.in_shared == lie_.together;
+    if (together_) lie_.together *= one.size;
+    if (lie_.run == 1) {
+      lie_.fastest = one.size;
+      lie_.step = one.in_shared;
+      joined_ = one.joined;
+    }
+    if (one.joined != joined_) joined_ = 0;
+    whole_ *= one.extent;
+    lie_.run *= one.size;
+    return one.size == one.extent;
   }
+  Lie lie() const {
+    auto lie = lie_;
+    if (joined_ == 0) return lie;
+    // Such a tile begins anywhere in a run.
+    lie.run = std::min(lie.run, piece_of(joined_, whole_));
+    lie.fastest = std::min(lie.fastest, lie.run);
+    lie.together = std::min(lie.together, lie.run);
+    return lie;
+  }
+
+ private:
+  Lie lie_;
+  bool together_ = true;
+  std::int64_t joined_ = 0, whole_ = 1;  // positions of axes that are one, and those of them that are neighbours
+};
+
+/// Positions of a tile from one value of an axis to the next.
+std::int64_t digit_step(const Tile& tile, std::size_t axis) {
+  std::int64_t step = 1;
+  for (auto k = tile.order.size(); k-- > 0 && tile.order[k] != axis;) step *= tile.sizes[tile.order[k]];
+  return step;
 }
+
+}  // namespace
 
 Lie lie_of(std::vector<Reach>&& all) {
   std::sort(all.begin(), all.end(), [](const Reach& x, const Reach& y) { return x.stride < y.stride; });
-  Lie lie;
-  bool together = true;
-  std::int64_t joined = 0, whole = 1;  // positions of axes that are one, and those of them that are neighbours
+  Run run;
   for (const auto& one : all) {
-    if (one.stride != lie.run) break;
-    together = together && one.in_shared == lie.together;
-    if (together) lie.together *= one.size;
-    if (lie.run == 1) {
-      lie.fastest = one.size;
-      lie.step = one.in_shared;
-    }
-    if (lie.run == 1) joined = one.joined;
-    if (one.joined != joined) joined = 0;
-    whole *= one.extent;
-    lie.run *= one.size;
-    if (one.size != one.extent) break;
+    if (!run.add(one)) break;
   }
-  if (joined == 0) return lie;
-  // Such a tile begins anywhere in a run.
-  lie.run = std::min(lie.run, piece_of(joined, whole));
-  lie.fastest = std::min(lie.fastest, lie.run);
-  lie.together = std::min(lie.together, lie.run);
-  return lie;
+  return run.lie();
+}
+
+MemoryOrder::MemoryOrder(const Axes& first, bool first_other, const Axes& second, bool second_other,
+                         const std::optional<Beside>& beside) {
+  const auto add = [&](const Axes& axes, bool other, int group) {
+    for (std::size_t k = 0; k < axes.size(); ++k)
+      by_stride_.push_back({std::abs(other ? axes[k].in_other : axes[k].in_operand), axes[k].extent, k, group, 0});
+  };
+  add(first, first_other, 0);
+  add(second, second_other, 1);
+  if (beside) by_stride_.push_back({beside->stride, beside->extent, 0, 2, beside->size});
+  std::stable_sort(by_stride_.begin(), by_stride_.end(),
+                   [](const Place& x, const Place& y) { return x.stride < y.stride; });
+}
+
+Lie MemoryOrder::of(const Tile& first, std::int64_t first_step, const Tile& second, std::int64_t second_step,
+                    std::int64_t beside) const {
+  Run run;
+  for (const auto& place : by_stride_) {
+    Reach one{place.stride, place.size, place.extent, beside};
+    if (place.group < 2) {
+      const auto& tile = place.group == 0 ? first : second;
+      one.size = std::min(tile.sizes[place.axis], place.extent);
+      one.in_shared = (place.group == 0 ? first_step : second_step) * digit_step(tile, place.axis);
+      one.joined = tile.is_joined(place.axis) ? tile.size : 0;
+    }
+    if (!run.add(one)) break;
+  }
+  return run.lie();
 }
 
 std::string joined_name(const Axes& axes, const Tile& tile) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,9 +72,6 @@ struct Reach {
   std::int64_t in_shared;   ///< step in the block's own memory
   std::int64_t joined = 0;  ///< positions of the tile, where the axis is joined with others
 };
-/// Adds what a tile reaches along a group's axes: in the operand or in the other tensor, its fastest digit `step` apart
-/// in the block's own memory.
-void reach(std::vector<Reach>& all, const Axes& axes, const Tile& tile, bool other, std::int64_t step);
 
 /// How a block's part of a tensor lies in memory.
 struct Lie {
@@ -84,6 +82,31 @@ struct Lie {
 };
 /// Sorts them, and leaves them in place.
 Lie lie_of(std::vector<Reach>&& all);
+
+/// The axes of a tensor, whose order in memory is worked out once for all tiles.
+class MemoryOrder {
+ public:
+  /// An axis that is of no group, and the neighbours along it that a tile has.
+  struct Beside {
+    std::int64_t stride, size, extent;
+  };
+  ///   first_other  whether the tensor is the other one of the first group's, not its operand
+  MemoryOrder(const Axes& first, bool first_other, const Axes& second, bool second_other,
+              const std::optional<Beside>& beside);
+  /// How tiles of both groups lie in it, whose fastest digits are so many elements apart in the block's own memory.
+  ///   beside  the same of the axis beside
+  Lie of(const Tile& first, std::int64_t first_step, const Tile& second, std::int64_t second_step,
+         std::int64_t beside) const;
+
+ private:
+  struct Place {
+    std::int64_t stride, extent;
+    std::size_t axis;
+    int group;
+    std::int64_t size;  ///< of the axis beside
+  };
+  std::vector<Place> by_stride_;
+};
 
 /// Tiles of a group of axes.
 class Tiles {

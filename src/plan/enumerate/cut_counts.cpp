@@ -5,14 +5,8 @@
 #include <limits>
 
 namespace ricci::plan {
-namespace {
-
 using tiles::Tile;
 using tiles::up;
-
-constexpr double kOfRound = 24;  ///< instructions of a warp in a round
-
-}  // namespace
 
 CutCounts::CutCounts(const ir::Program& program, const GpuContraction& contraction, const GpuModel& device)
     : contraction_(contraction), device_(device), prefetches_(contraction.prefetches()) {
@@ -22,12 +16,11 @@ CutCounts::CutCounts(const ir::Program& program, const GpuContraction& contracti
   operand_bytes_ = contraction.operand_bytes();
 }
 
-std::int64_t CutCounts::held_rows(const Cut& cut) const {
-  return up(cut.rows->size, contraction_.groups ? contraction_.row_unit : cut.spread.warp_rows * contraction_.row_unit);
+std::int64_t CutCounts::held_rows(const kernel::Spread& spread, std::int64_t rows) const {
+  return up(rows, contraction_.groups ? contraction_.row_unit : spread.warp_rows * contraction_.row_unit);
 }
-std::int64_t CutCounts::held_columns(const Cut& cut) const {
-  return up(cut.columns->size,
-            cut.spread.warp_columns * contraction_.column_unit * (contraction_.fma ? 1 : cut.spread.run_columns));
+std::int64_t CutCounts::held_columns(const kernel::Spread& spread, std::int64_t columns) const {
+  return up(columns, spread.warp_columns * contraction_.column_unit * (contraction_.fma ? 1 : spread.run_columns));
 }
 
 ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, const ResultPlace& place) const {
@@ -40,7 +33,7 @@ ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, co
   }
   const auto run_bytes = place.run * contraction_.result_size;
   counts.memory_bytes = contraction_.bytes + result_bytes_ * (moved_for_runs(run_bytes) - 1);
-  counts.result_bytes = result_bytes_;
+  counts.result_bytes = counts.cached_bytes = result_bytes_;
   counts.operand_bytes = operand_bytes_;
   counts.overlapped = contraction_.groups;
   counts.result_run_bytes = static_cast<double>(run_bytes);
@@ -107,36 +100,30 @@ double CutCounts::moving(const Copies& a, const Copies& b, int warps) {
          (a.converted + b.converted) / 32;
 }
 
-namespace {
-
-/// How much longer products take while their warps work out where joined axes' elements lie: of 684 kernels in f64 on
-/// an H100 those of joined axes took 1.10 of what was predicted by four warps and fewer, 1.00 by eight, 0.88 by twelve,
-/// others 1.00, 0.96 and 0.97. Multiply-adds leave room for that: of 288 kernels in f32 those of joined axes took 0.84
-/// of what others did of their predictions with these factors (18 changed plans of talsh300 took 0.96 of the time
-/// before).
-double waits_for_quotients(const GpuContraction& contraction, const Cut& cut) {
-  if (cut.rows->joined + cut.columns->joined + cut.depth->joined == 0) return 1;
-  if (contraction.fma) return 1.06;
-  const auto warps = cut.spread.warps();
+// Of 684 kernels in f64 on an H100 those of joined axes took 1.10 of what was predicted by four warps and fewer, 1.00
+// by eight, 0.88 by twelve, others 1.00, 0.96 and 0.97. Multiply-adds leave room for that: of 288 kernels in f32 those
+// of joined axes took 0.84 of what others did of their predictions with these factors (18 changed plans of talsh300
+// took 0.96 of the time before).
+double CutCounts::waits_for_quotients(int warps) const {
+  if (contraction_.fma) return 1.06;
   return warps < 8 ? 1.2 : warps < 12 ? 1.07 : 1;
 }
 
-/// How much longer multiply-adds take whose threads have all their registers full of sums: 68 kernels in f32 on an H100
-/// took 1.01 times as long as those of fewer sums, of what is predicted, and 1.05 times by tensor maps.
-double waits_for_registers(const GpuContraction& contraction, const Cut& cut, std::int64_t results) {
+// 68 kernels of multiply-adds in f32 on an H100 took 1.01 times as long as those of fewer sums, of what is predicted,
+// and 1.05 times by tensor maps.
+double CutCounts::waits_for_registers(int warps, std::int64_t results) const {
   constexpr std::int64_t kMostSums = 100;
-  return contraction.fma && results > kMostSums * 32 * cut.spread.warps() ? 1.03 : 1;
+  return contraction_.fma && results > kMostSums * 32 * warps ? 1.03 : 1;
 }
-
-}  // namespace
 
 void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const RoundRates& rates, const ResultPlace& place,
                           const Copies& a, const Copies& b, std::int64_t rows, std::int64_t columns) const {
   const auto depth = static_cast<double>(cut.depth->size);
   counts.warps = cut.spread.warps();
   const auto results = rows * columns * contraction_.products;
-  counts.pipe_cycles = rates.pipe_cycles * depth * waits_for_quotients(contraction_, cut) *
-                       waits_for_registers(contraction_, cut, results);
+  const bool joined = cut.rows->joined + cut.columns->joined + cut.depth->joined > 0;
+  counts.pipe_cycles = rates.pipe_cycles * depth * (joined ? waits_for_quotients(counts.warps) : 1) *
+                       waits_for_registers(counts.warps, results);
   if (contraction_.groups) {
     set_group_round(counts, cut, a, b);
   } else {
@@ -230,75 +217,105 @@ void CutCounts::bound_stores(ContractionCounts& counts, const Tile& rows, const 
   counts.cached_bytes = bytes;
 }
 
-LeastPosition CutCounts::least_position(const Tile& rows, const Tile& columns) const {
+std::array<WarpRates, 2> CutCounts::least_rates(const Tile& rows, const Tile& columns) const {
   const auto& c = contraction_;
   const auto size = static_cast<double>(c.size);
   const auto held_rows = static_cast<double>(up(rows.size, c.row_unit));
   const auto held_columns = static_cast<double>(up(columns.size, c.column_unit));
   const double results = held_rows * held_columns * static_cast<double>(c.products);
-  LeastPosition position;
-  position.pipe_cycles = results / c.rate;
-  // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
   const double words = results * static_cast<double>(size_of(c.type)) / 4;  // of sums, which registers hold
-  const double warps = std::max(words / (32.0 * kMostRegisters), 1.0);
+  constexpr double kBeside = 32;  // registers of a thread, besides sums and operands
+  const double holding = std::max(std::ceil(words / (32 * (kMostRegisters - kBeside))), 1.0);  // warps
   const double lane_rows = held_rows / (c.fma ? c.atom().m : 32);
   const double lane_columns = held_columns / (c.fma ? c.atom().n : 32);
-  const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
-  position.fragment_wavefronts = reads * 32 * size / kCacheLineBytes;
   const double at_once = std::max(16 / size, 1.0) * c.per_register * (c.per_register > 1 ? 4 : 1);
-  position.instructions = reads / at_once + (c.fma ? results / 32 * (is_complex(c.type) ? 4 : 1) : 0);
-  constexpr double kBeside = 32;  // registers of a thread, besides sums and operands
-  const double holding = std::max(words / (32 * (kMostRegisters - kBeside)), 1.0);  // warps
-  position.warps = static_cast<int>(std::ceil(holding));
-  // Of what warps read for rows and columns as many as each other are the fewest.
-  const double operands = c.fma ? 0 : 4 * size * std::sqrt(results * holding);
-  position.resident = std::min(static_cast<double>(device_.threads_per_multiprocessor) / 32,
-                               4.0 * kRegistersPerPart / (words + operands + 32 * kBeside * holding));
-  return position;
+  const auto by = [&](double warps) {
+    WarpRates rates;
+    rates.any = rates.prefetches = true;
+    rates.warps = static_cast<int>(warps);
+    rates.few = few_warps(rates.warps);
+    rates.quotients = c.fma ? waits_for_quotients(rates.warps) : 1;
+    rates.pipe_cycles = results / c.rate;
+    // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
+    const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
+    rates.fragment_cycles = fragment_cycles(reads * 32 * size / kCacheLineBytes);
+    rates.instructions = reads / at_once + (c.fma ? results / 32 * (is_complex(c.type) ? 4 : 1) : 0);
+    // Of what warps read for rows and columns as many as each other are the fewest.
+    const double operands = c.fma ? 0 : 4 * size * std::sqrt(results * warps);
+    rates.resident = std::floor(std::min(device_.threads_per_multiprocessor / (32 * warps),
+                                         4.0 * kRegistersPerPart / (words + operands + 32 * kBeside * warps)));
+    return rates;
+  };
+  constexpr double kMany = 4;  // that keep all parts of a multiprocessor busy
+  return {by(std::max(holding, kMany)), by(holding)};
 }
 
-double CutCounts::most_resident(const LeastPosition& position, double bytes) const {
-  const double fit = static_cast<double>(device_.shared_bytes_per_multiprocessor) / (bytes + kReservedBytes);
-  return std::max(1.0, std::floor(std::min(fit, position.resident)));
+WarpRates CutCounts::least_rates(const kernel::Spread& spread, const RoundRates& rates, std::int64_t rows,
+                                 std::int64_t columns) const {
+  WarpRates least;
+  least.warps = spread.warps();
+  least.own_parts = own_parts(least.warps);
+  least.few = few_warps(least.warps);
+  least.pipe_cycles = rates.pipe_cycles * waits_for_registers(least.warps, rows * columns * contraction_.products);
+  least.instructions = rates.instructions;
+  least.fragment_cycles = fragment_cycles(rates.fragment_wavefronts);
+  least.quotients = waits_for_quotients(least.warps);
+  return least;
+}
+
+double CutCounts::most_resident(const Tile& rows, const Tile& columns, std::int64_t held) const {
+  const auto bytes = static_cast<double>(held * (rows.size + columns.size) * contraction_.products * contraction_.size);
+  return static_cast<double>(device_.shared_bytes_per_multiprocessor) / (bytes + kReservedBytes);
 }
 
 namespace {
 
-/// Instructions of warps that copy both operands' parts of a round, at least.
-double least_copying(const Copies& of) { return (of.instructions * of.elements / of.at_once + of.converted) / 32; }
-
 constexpr std::int64_t kLeastStages = 2;
+std::int64_t least_held(const Tile& chunk) { return std::min(kLeastStages, chunk.blocks) * chunk.size; }
+
+double least_copying(const Copies& of) { return (of.instructions * of.elements / of.at_once + of.converted) / 32; }
 
 }  // namespace
 
-void CutCounts::bound_round(ContractionCounts& counts, const LeastPosition& position, const Tile& rows,
-                            const Tile& columns, const Tile& chunk, const Copies& a, const Copies& b) const {
-  const auto depth = static_cast<double>(chunk.size);
-  counts.warps = position.warps;
-  counts.pipe_cycles = position.pipe_cycles * depth;
-  counts.prefetched = may_prefetch(counts.cluster) && chunk.blocks > 1;
-  counts.instructions = least_copying(a) + least_copying(b) + kOfRound + position.instructions * depth;
-  counts.fragment_wavefronts = position.fragment_wavefronts * depth;
-  const auto stages = std::min(kLeastStages, chunk.blocks);
-  counts.resident = most_resident(position, static_cast<double>(stages * chunk.size * (rows.size + columns.size) *
-                                                                contraction_.products * contraction_.size));
+double CutCounts::least_moving(const Copies& a, const Copies& b) { return least_copying(a) + least_copying(b); }
+
+SumCounts CutCounts::sum_of(const Tile& rows, const Tile& columns, const Tile& chunk, const DepthShare& share,
+                            const CopiedSum& a, const CopiedSum& b) const {
+  SumCounts sum;
+  sum.rounds = static_cast<double>(share.last > 0 ? chunk.blocks : chunk.blocks / share.all * share.chunks);
+  sum.positions = sum.rounds * static_cast<double>(chunk.size);
+  sum.copying = sum.rounds * (a.instructions + b.instructions);
+  sum.of_round = kOfRound * sum.rounds;
+  sum.copied_cycles = sum.rounds * (a.cycles + b.cycles);
+  sum.copied_bytes = sum.rounds * (a.bytes + b.bytes);
+  sum.lines = sum.rounds * (a.lines + b.lines);
+  sum.held_lines = sum.rounds * (a.held_lines + b.held_lines);
+  sum.resident = most_resident(rows, columns, least_held(chunk));
+  sum.may_prefetch = may_prefetch(share.of_all() ? share.blocks : 1) && chunk.blocks > 1;
+  sum.joined = rows.joined + columns.joined + chunk.joined > 0;
+  return sum;
 }
 
-CopiedSum CutCounts::copied_sum(const Copies* copies, const std::vector<Tile>& chunks) {
+CopiedSum CutCounts::copied_round(const Copies& of) {
+  ContractionCounts round;
+  round.copied_wavefronts = of.wavefronts;
+  round.scattered = of.scattered;
+  round.lines = of.lines;
+  round.split = of.split;
+  return {round.shared_cycles(), least_copying(of), of.bytes, round.requested_lines(), of.held_lines};
+}
+
+CopiedSum CutCounts::copied_sum(const std::vector<CopiedSum>& rounds, const std::vector<Tile>& chunks) {
   constexpr auto kAny = std::numeric_limits<double>::infinity();
-  CopiedSum least{kAny, kAny, kAny, kAny};
+  CopiedSum least{kAny, kAny, kAny, kAny, kAny};
   for (std::size_t k = 0; k < chunks.size(); ++k) {
-    const auto& of = copies[k];
-    const auto rounds = static_cast<double>(chunks[k].blocks);
-    ContractionCounts round;
-    round.copied_wavefronts = of.wavefronts;
-    round.scattered = of.scattered;
-    round.lines = of.lines;
-    round.split = of.split;
-    least.cycles = std::min(least.cycles, rounds * round.shared_cycles());
-    least.instructions = std::min(least.instructions, rounds * least_copying(of));
-    least.bytes = std::min(least.bytes, rounds * of.bytes);
-    least.lines = std::min(least.lines, rounds * of.lines);
+    const auto& of = rounds[k];
+    const auto count = static_cast<double>(chunks[k].blocks);
+    least.cycles = std::min(least.cycles, count * of.cycles);
+    least.instructions = std::min(least.instructions, count * of.instructions);
+    least.bytes = std::min(least.bytes, count * of.bytes);
+    least.lines = std::min(least.lines, count * of.lines);
+    least.held_lines = std::min(least.held_lines, count * of.held_lines);
   }
   return least;
 }
@@ -309,26 +326,26 @@ LeastChunk CutCounts::least_chunk(const std::vector<Tile>& chunks) {
   for (const auto& chunk : chunks) {
     least.rounds = std::min(least.rounds, chunk.blocks);
     least.positions = std::min(least.positions, chunk.blocks * chunk.size);
-    least.held = std::min(least.held, std::min(kLeastStages, chunk.blocks) * chunk.size);
+    least.held = std::min(least.held, least_held(chunk));
   }
   return least;
 }
 
-SumCounts CutCounts::least_sum(const Tile& rows, const Tile& columns, const LeastPosition& position,
-                               const LeastChunk& chunk, const CopiedSum& a, const CopiedSum& b, int cluster) const {
+SumCounts CutCounts::least_sum(const Tile& rows, const Tile& columns, const LeastChunk& chunk, const CopiedSum& a,
+                               const CopiedSum& b, int cluster) const {
+  const double part = 1.0 / cluster;
   SumCounts sum;
-  sum.rounds = static_cast<double>(chunk.rounds);
-  const auto positions = static_cast<double>(chunk.positions);
-  sum.pipe_cycles = position.pipe_cycles * positions;
-  sum.issue_cycles = (a.instructions + b.instructions + kOfRound * sum.rounds + position.instructions * positions) / 4;
-  sum.copied_cycles = a.cycles + b.cycles;
-  sum.shared_cycles = sum.copied_cycles + fragment_cycles(position.fragment_wavefronts * positions);
-  sum.copied_bytes = a.bytes + b.bytes;
-  sum.lines = a.lines + b.lines;
-  sum.warps = position.warps;
-  sum.prefetched = may_prefetch(cluster);
-  sum.resident = most_resident(position, static_cast<double>(chunk.held * (rows.size + columns.size) *
-                                                             contraction_.products * contraction_.size));
+  sum.rounds = part * static_cast<double>(chunk.rounds);
+  sum.positions = part * static_cast<double>(chunk.positions);
+  sum.copying = part * (a.instructions + b.instructions);
+  sum.of_round = kOfRound * sum.rounds;
+  sum.copied_cycles = part * (a.cycles + b.cycles);
+  sum.copied_bytes = part * (a.bytes + b.bytes);
+  sum.lines = part * (a.lines + b.lines);
+  sum.held_lines = part * (a.held_lines + b.held_lines);
+  sum.resident = most_resident(rows, columns, chunk.held);
+  sum.may_prefetch = may_prefetch(cluster);
+  sum.joined = rows.joined + columns.joined > 0;
   return sum;
 }
 

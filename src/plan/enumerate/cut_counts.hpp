@@ -20,13 +20,6 @@ struct RoundRates {
   double pipe_cycles = 0, instructions = 0, fragment_wavefronts = 0;
 };
 
-/// What a block does for each position of the depth at least, however warps share its results.
-struct LeastPosition {
-  double pipe_cycles = 0, fragment_wavefronts = 0, instructions = 0;
-  double resident = 0;  ///< blocks that threads and registers of a multiprocessor have room for at most
-  int warps = 1;        ///< whose registers have room for the results
-};
-
 /// What any of some chunks of the depth has at least.
 struct LeastChunk {
   std::int64_t rounds = 0;     ///< of the sum
@@ -34,23 +27,25 @@ struct LeastChunk {
   std::int64_t held = 0;       ///< positions in shared memory at once
 };
 
-/// What one operand's tile is copied for a whole sum at least, whatever chunks that comes in.
+/// What one operand's tile is copied at least: for a round, or for a whole sum, whatever chunks that comes in.
 struct CopiedSum {
   double cycles = 0;        ///< of shared memory
   double instructions = 0;  ///< of warps
-  double bytes = 0, lines = 0;
+  double bytes = 0, lines = 0, held_lines = 0;
 };
 
 class CutCounts {
  public:
+  static constexpr double kOfRound = 24;  ///< instructions of a warp in a round, besides copies and products
+
   /// `contraction` and `device` are to outlive it.
   CutCounts(const ir::Program& program, const GpuContraction& contraction, const GpuModel& device);
 
   /// Bytes of the result that are written, and read where it is.
   double result_bytes() const { return result_bytes_; }
   /// Rows and columns as the warps hold them.
-  std::int64_t held_rows(const Cut& cut) const;
-  std::int64_t held_columns(const Cut& cut) const;
+  std::int64_t held_rows(const kernel::Spread& spread, std::int64_t rows) const;
+  std::int64_t held_columns(const kernel::Spread& spread, std::int64_t columns) const;
   /// Instructions of a thread that copy one operand's part of a round.
   static double copies_of(const Copies& of, int warps);
 
@@ -63,6 +58,8 @@ class CutCounts {
   RoundRates rates(const kernel::Spread& spread, std::int64_t rows, std::int64_t columns) const;
   /// Instructions of a round's copies by so many warps, and of what else a round takes.
   static double moving(const Copies& a, const Copies& b, int warps);
+  /// Those of copies by any number of warps at least.
+  static double least_moving(const Copies& a, const Copies& b);
   /// What a block does in a round and for its results, by warps of these rates that hold so many rows and columns.
   void set_round(ContractionCounts& counts, const Cut& cut, const RoundRates& rates, const ResultPlace& place,
                  const Copies& a, const Copies& b, std::int64_t rows, std::int64_t columns) const;
@@ -71,29 +68,40 @@ class CutCounts {
   ///   cluster  blocks that share each sum
   ContractionCounts with_stores(ContractionCounts counts, const tiles::Tile& rows, const tiles::Tile& columns,
                                 const ResultPlace& place, int cluster) const;
-  LeastPosition least_position(const tiles::Tile& rows, const tiles::Tile& columns) const;
-  /// What it does in a round at least; not of warp groups.
-  ///   position  least_position() of these rows and columns
-  void bound_round(ContractionCounts& counts, const LeastPosition& position, const tiles::Tile& rows,
-                   const tiles::Tile& columns, const tiles::Tile& chunk, const Copies& a, const Copies& b) const;
+  /// What warps do at least, however many share a tile of these rows and columns: those that keep all parts of a
+  /// multiprocessor busy, and fewer.
+  std::array<WarpRates, 2> least_rates(const tiles::Tile& rows, const tiles::Tile& columns) const;
+  /// What warps do at least that have such rates and hold so many rows and columns.
+  WarpRates least_rates(const kernel::Spread& spread, const RoundRates& rates, std::int64_t rows,
+                        std::int64_t columns) const;
+  /// What a block does at least for its share of a sum that comes in these chunks; not of warp groups.
+  ///   a, b  of a round
+  SumCounts sum_of(const tiles::Tile& rows, const tiles::Tile& columns, const tiles::Tile& chunk,
+                   const DepthShare& share, const CopiedSum& a, const CopiedSum& b) const;
 
   /// Whether fragments of clusters of so many blocks may be read ahead of a round.
   bool may_prefetch(int cluster) const { return prefetches_ && (cluster > 1 || !contraction_.bound_by_memory()); }
 
+  static CopiedSum copied_round(const Copies& of);
   /// Of an operand's tile with each of these chunks.
-  ///   copies  for as many chunks
-  static CopiedSum copied_sum(const Copies* copies, const std::vector<tiles::Tile>& chunks);
+  ///   rounds  of as many chunks
+  static CopiedSum copied_sum(const std::vector<CopiedSum>& rounds, const std::vector<tiles::Tile>& chunks);
   static LeastChunk least_chunk(const std::vector<tiles::Tile>& chunks);
-  /// What a block does for its sum at least, by any of some chunks; not of warp groups.
-  ///   cluster  blocks of it
-  SumCounts least_sum(const tiles::Tile& rows, const tiles::Tile& columns, const LeastPosition& position,
-                      const LeastChunk& chunk, const CopiedSum& a, const CopiedSum& b, int cluster) const;
+  /// The same for its share of the sum by any of some chunks.
+  ///   cluster  blocks that share it
+  SumCounts least_sum(const tiles::Tile& rows, const tiles::Tile& columns, const LeastChunk& chunk, const CopiedSum& a,
+                      const CopiedSum& b, int cluster) const;
 
  private:
   void bound_stores(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
                     const ResultPlace& place) const;
-  /// Blocks that a multiprocessor has room for at most, with so many bytes of operands each.
-  double most_resident(const LeastPosition& position, double bytes) const;
+  /// Blocks that shared memory has room for at most.
+  ///   held  positions of the depth in it at once
+  double most_resident(const tiles::Tile& rows, const tiles::Tile& columns, std::int64_t held) const;
+  /// How much longer products take while so many warps work out where joined axes' elements lie, and where all
+  /// registers of so many are full of sums.
+  double waits_for_quotients(int warps) const;
+  double waits_for_registers(int warps, std::int64_t results) const;
 
   /// A round by warp groups, which read operands themselves: each group all columns.
   void set_group_round(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const;

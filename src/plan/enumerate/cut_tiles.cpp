@@ -42,6 +42,26 @@ std::vector<Tile> cut_tiles(const GpuContraction& c, CutSide side) {
   return list;
 }
 
+std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, CutSide side) {
+  const bool of_depth = side == CutSide::depth, of_rows = side == CutSide::rows;
+  const auto& axes = of_depth ? c.depth_axes : of_rows ? c.row_axes : c.column_axes;
+  const auto unit = of_depth ? c.depth_unit : of_rows ? c.row_unit : c.column_unit;
+  const bool joins = of_depth ? c.joins_depth() : c.joins_sides();
+  const bool keeps_deep = !of_depth && (c.deep(of_rows) || !c.read_by_groups(of_rows));
+  // Of warp groups the atom says how long rows are, too.
+  std::vector<std::int64_t> key = {of_depth,   c.size,
+                                   unit,       joins,
+                                   c.groups,   c.groups && !of_depth && !of_rows,
+                                   keeps_deep, c.groups && c.atom().a.type == kernel::AtomType::tf32};
+  key.reserve(key.size() + 3 * axes.size());
+  for (const auto& axis : axes) {
+    for (const auto number : {axis.extent, axis.in_operand, axis.in_other}) key.push_back(number);
+  }
+  auto& known = known_[std::move(key)];
+  if (!known) known = std::make_shared<const std::vector<Tile>>(cut_tiles(c, side));
+  return known;
+}
+
 bool suits(const GpuContraction& contraction, const Tile& rows, const Tile& columns) {
   constexpr std::int64_t kLeastSide = 16, kMostTile = 192 * 192;
   const auto results = rows.size * columns.size * contraction.products;

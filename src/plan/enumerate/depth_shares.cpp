@@ -51,10 +51,10 @@ DepthShares::Last DepthShares::last_tiles(const tiles::Tile& rows, const tiles::
   return best;
 }
 
-std::span<const DepthShare> DepthShares::of(const tiles::Tile& rows, const tiles::Tile& columns) {
+std::span<const DepthShare> DepthShares::of(const tiles::Tile& rows, const tiles::Tile& columns, const Last& last) {
   auto count = count_;
   while (count > 1 && !has_room(most_[count - 1], rows, columns)) --count;
-  if (const auto last = last_tiles(rows, columns); last.tiles > 0) {
+  if (last.tiles > 0) {
     auto share = contraction_->share_of(*depth_, last.blocks);
     share.last = last.tiles;
     constexpr std::int64_t kLeastRounds = 2;  // of each part: a pipeline's

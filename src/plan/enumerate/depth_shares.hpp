@@ -30,7 +30,8 @@ class DepthShares {
   };
   Last last_tiles(const tiles::Tile& rows, const tiles::Tile& columns) const;
   /// Those that are for such a tile of the result, until it is asked for another one's.
-  std::span<const DepthShare> of(const tiles::Tile& rows, const tiles::Tile& columns);
+  ///   last  last_tiles() of it
+  std::span<const DepthShare> of(const tiles::Tile& rows, const tiles::Tile& columns, const Last& last);
 
  private:
   const GpuContraction* contraction_;

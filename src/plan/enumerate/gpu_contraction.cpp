@@ -336,11 +336,12 @@ bool GpuContraction::prefetches() const {
   return !groups && !fma && factor_parts == 1 && !is_complex(type) && atom().a.type != kernel::AtomType::tf32;
 }
 
-int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread, double copies,
-                              bool prefetch) const {
+RegisterCount GpuContraction::registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread,
+                                        bool prefetch) const {
   constexpr int kOfGroups = 40;     // besides sums: addresses, operands' descriptors
   constexpr int kOfFragments = 24;  // of four steps, and what the next one reads
-  if (groups) return static_cast<int>(rows * columns / 32) + kOfGroups + (atom().holds_a ? kOfFragments : 0);
+  const auto all = [](std::int64_t count) { return RegisterCount{static_cast<double>(count)}; };
+  if (groups) return all(rows * columns / 32 + kOfGroups + (atom().holds_a ? kOfFragments : 0));
   const auto words = std::max<std::int64_t>(size / 4, 1);
   const auto sums = rows * columns * batch_lanes_ / 32 * (size_of(type) / 4);
   const auto operands =
@@ -348,15 +349,14 @@ int GpuContraction::registers(std::int64_t rows, std::int64_t columns, const ker
   const auto minus = !fma && is_complex(type) ? columns / 8 * words * factor_parts : 0;
   // What is rounded is read a step ahead.
   const auto prefetched = prefetch || (!fma && atom().a.type == kernel::AtomType::tf32) ? operands : 0;
-  if (!fma) return static_cast<int>(sums + operands * factor_parts + minus + prefetched) + 40;
+  if (!fma) return all(sums + operands * factor_parts + minus + prefetched + 40);
   // Of outer products an upper bound, which keeps their tiles small: their stores need blocks that take turns.
-  if (is_outer()) return static_cast<int>(sums + operands) + 64;
+  if (is_outer()) return all(sums + operands + 64);
   // Fitted to 144 kernels in f32, made by NVRTC 13.0 for sm_90: three in four of them have room for as many blocks.
   // Where sums are a few of what is read, compilers read more ahead.
   constexpr double kSum = 1.1, kOperand = 1.2, kCopy = 0.4;
   const double base = 4 * sums <= operands ? 52 : 32;
-  return static_cast<int>(kSum * static_cast<double>(sums) + kOperand * static_cast<double>(operands) + kCopy * copies +
-                          base);
+  return {kSum * static_cast<double>(sums) + kOperand * static_cast<double>(operands), kCopy, base};
 }
 
 kernel::WarpTile GpuContraction::warp_tile(const Cut& cut) const {
@@ -439,23 +439,16 @@ DepthShare GpuContraction::share_of(const Tile& depth, int blocks) const {
   return share;
 }
 
-std::int64_t GpuContraction::copied_at_once(bool of_rows, const Tile& side, const Tile& chunk) const {
-  if (by_lanes()) return products_at_once(of_rows);
-  const bool along_depth = deep(of_rows);
-  const auto& side_axes = of_rows ? row_axes : column_axes;
-  const auto& axes = along_depth ? depth_axes : side_axes;
-  const auto& tile = along_depth ? chunk : side;
-  const auto step = [&](const Axis& axis) { return of_rows || !along_depth ? axis.in_operand : axis.in_other; };
-  if (tile.order.empty() || step(axes[tile.order.back()]) != 1) return 1;
-  const auto& fastest = axes[tile.order.back()];
+std::int64_t GpuContraction::copied_at_once(bool of_rows, const Axis& fastest) const {
   for (auto n = widest(std::max(size, element_bytes(of_rows))); n > 1; n /= 2) {
-    if (tile.step_of(axes, tile.order.back()) % n != 0 || fastest.extent % n != 0) continue;
     const auto fits = [&](const Axes& list, bool other) {
       return std::all_of(list.begin(), list.end(), [&](const Axis& axis) {
         return &axis == &fastest || (other ? axis.in_other : axis.in_operand) % n == 0;
       });
     };
-    if (fits(side_axes, false) && fits(depth_axes, !of_rows) && fits(batch_axes, !of_rows)) return n;
+    if (fastest.extent % n == 0 && fits(of_rows ? row_axes : column_axes, false) && fits(depth_axes, !of_rows) &&
+        fits(batch_axes, !of_rows))
+      return n;
   }
   return 1;
 }

@@ -50,6 +50,12 @@ struct Cut {
   bool takes(int count) const { return share.last == 0 || count <= rounds(); }  ///< of stages
 };
 
+/// Registers of a thread, by the instructions that copy its operands' parts of a round.
+struct RegisterCount {
+  double held = 0, of_copy = 0, beside = 0;
+  int with(double copies) const { return static_cast<int>(held + of_copy * copies + beside); }
+};
+
 class GpuContraction {
  public:
   /// Nothing where no schedule of the kernel IR suits the program.
@@ -75,10 +81,8 @@ class GpuContraction {
   /// How lanes and warps share a tile of rows x columns.
   kernel::Spread spread(std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) const;
   /// Of a thread, as far as they can be told: of a warp's tile.
-  ///   copies    instructions of a thread that copy operands, in one round
   ///   prefetch  of the next round's first fragments
-  int registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread, double copies,
-                bool prefetch) const;
+  RegisterCount registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread, bool prefetch) const;
   /// Bytes of shared memory for a warp group's results that may leave in lines, along the columns or along the rows
   /// (expand_cuda_flush.cpp).
   std::int64_t line_bytes(const tiles::Tile& rows, const tiles::Tile& columns) const;
@@ -93,9 +97,10 @@ class GpuContraction {
   /// What results take in it on their way to memory.
   ///   relaid_elements  of those that a cut relays
   std::int64_t result_bytes(const Cut& cut, std::int64_t relaid_elements) const;
-  /// Elements that one instruction copies of an operand: neighbours along its fastest axis, which rows in shared memory
-  /// run along, too, at multiples of as many.
-  std::int64_t copied_at_once(bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk) const;
+  /// Elements that one instruction copies of an operand at most: neighbours along its fastest axis.
+  std::int64_t copied_at_once(bool of_rows, const tiles::Axis& fastest) const;
+  /// The same of neighbours that are of different products.
+  std::int64_t products_at_once(bool of_rows) const;
 
   /// Bytes of an element of an operand in memory, and whether staging converts or rounds it.
   std::int64_t element_bytes(bool of_rows) const { return size_of(of_rows ? rows_type_ : columns_type_); }
@@ -184,8 +189,6 @@ class GpuContraction {
   void set_atom(const kernel::Atom* instruction, const kernel::Contraction& contraction, const GpuModel& device);
   /// A multiply-add with lanes for several products in place of the atom.
   void set_batch_atom(const kernel::Atom& atom, const kernel::Contraction& contraction, const GpuModel& device);
-  /// Neighbours of different products that one instruction copies.
-  std::int64_t products_at_once(bool of_rows) const;
   /// Elements of the result that an access writes: neighbours along its fastest axis.
   std::int64_t written_at_once() const;
   kernel::WarpTile warp_tile(const Cut& cut) const;

@@ -11,26 +11,6 @@ namespace {
 using tiles::Axes;
 using tiles::Tile;
 
-/// Bytes by whose multiples rows of the result's neighbours begin: at most a sector.
-std::int64_t alignment_of(const GpuContraction& contraction, const Tile& rows, const Tile& columns) {
-  std::int64_t step = kSectorBytes;
-  const auto add = [&](std::int64_t elements) { step = std::gcd(step, elements * contraction.result_size); };
-  const auto of = [&](const Axes& axes, const Tile& tile) {
-    for (std::size_t k = 0; k < axes.size(); ++k) {
-      if (axes[k].extent == 1) continue;
-      if (std::abs(axes[k].in_other) != 1) add(axes[k].in_other);
-      if (const auto begins = tile.step_of(axes, k); std::abs(axes[k].in_other) == 1 && begins != axes[k].extent)
-        add(begins);
-    }
-  };
-  of(contraction.row_axes, rows);
-  of(contraction.column_axes, columns);
-  for (std::size_t k = 0; k < contraction.batch_axes.size(); ++k) {
-    if (std::abs(contraction.in_result(k)) != 1) add(contraction.in_result(k));
-  }
-  return step;
-}
-
 /// Sectors of which one piece of `bytes` neighbours has a part, where pieces begin at multiples of `alignment`.
 double parts_of_sectors(std::int64_t bytes, std::int64_t alignment) {
   if (alignment == kSectorBytes && bytes % kSectorBytes == 0) return 0;
@@ -57,27 +37,47 @@ StoreCounts relaid(const GpuContraction& c, const Cut& cut, std::int64_t held, c
 
 }  // namespace
 
-std::int64_t result_run(const GpuContraction& contraction, const Tile& rows, const Tile& columns) {
-  thread_local std::vector<tiles::Reach> all;  // kept: this is asked for every tile of the result
-  all.clear();
-  tiles::reach(all, contraction.row_axes, rows, true, 1);
-  tiles::reach(all, contraction.column_axes, columns, true, 1);
-  if (contraction.products > 1)
-    all.push_back({std::abs(contraction.in_result()), contraction.products,
-                   contraction.batch_axes[contraction.products_axis].extent, 1});
-  return tiles::lie_of(std::move(all)).run;
+ResultPlaces::ResultPlaces(const GpuContraction& contraction)
+    : contraction_(contraction),
+      order_(contraction.row_axes, true, contraction.column_axes, true,
+             contraction.products > 1
+                 ? std::optional(tiles::MemoryOrder::Beside{std::abs(contraction.in_result()), contraction.products,
+                                                            contraction.batch_axes[contraction.products_axis].extent})
+                 : std::nullopt) {
+  for (std::size_t k = 0; k < contraction.batch_axes.size(); ++k) {
+    if (std::abs(contraction.in_result(k)) != 1) batch_steps_ |= contraction.in_result(k);
+  }
 }
 
-ResultPlace result_place(const GpuContraction& contraction, const Tile& rows, const Tile& columns) {
-  const auto of = [](const Axes& axes, const Tile& tile) {
+std::int64_t ResultPlaces::alignment(const Tile& rows, const Tile& columns) const {
+  auto steps = batch_steps_;  // all of them, whose lowest bit is that of each
+  const auto add = [&](const Axes& axes, const Tile& tile) {
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      if (axes[k].extent == 1) continue;
+      if (std::abs(axes[k].in_other) != 1) {
+        steps |= axes[k].in_other;
+      } else if (const auto begins = tile.step_of(axes, k); begins != axes[k].extent) {
+        steps |= begins;
+      }
+    }
+  };
+  add(contraction_.row_axes, rows);
+  add(contraction_.column_axes, columns);
+  const auto bytes = steps * contraction_.result_size | kSectorBytes;
+  return bytes & -bytes;
+}
+
+ResultPlace ResultPlaces::of(const Tile& rows, const Tile& columns) const {
+  const auto neighbours = [](const Axes& axes, const Tile& tile) {
     if (!tiles::is_fastest(axes, tile)) return std::int64_t{1};
     const auto k = tile.order.back();
     return tile.joined > 0 ? tiles::piece_of(tile.size, axes[k].extent) : tile.sizes[k];
   };
-  const auto beside = contraction.by_lanes() && contraction.in_result() == 1 ? contraction.products : 1;
-  return {result_run(contraction, rows, columns),
-          std::max({of(contraction.column_axes, columns), of(contraction.row_axes, rows), beside}),
-          alignment_of(contraction, rows, columns)};
+  const auto& c = contraction_;
+  const auto beside = c.by_lanes() && c.in_result() == 1 ? c.products : 1;
+  return {order_.of(rows, 1, columns, 1, 1).run,
+          std::max({neighbours(c.column_axes, columns), neighbours(c.row_axes, rows), beside}),
+          alignment(rows, columns)};
 }
 
 StoreCounts stores_of(const GpuContraction& c, const Cut& cut, std::int64_t held, const ResultPlace& place,

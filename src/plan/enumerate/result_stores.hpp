@@ -5,16 +5,26 @@
 
 namespace ricci::plan {
 
-/// Neighbours of the result that a block makes, in elements.
-std::int64_t result_run(const GpuContraction& contraction, const tiles::Tile& rows, const tiles::Tile& columns);
-
 /// How the results of a tile lie in memory.
 struct ResultPlace {
-  std::int64_t run = 1;         ///< result_run()
+  std::int64_t run = 1;         ///< neighbours that a block makes, in elements
   std::int64_t neighbours = 1;  ///< of these, those along a side's fastest digit
   std::int64_t alignment = 1;   ///< bytes by whose multiples rows of neighbours begin, a sector at most
 };
-ResultPlace result_place(const GpuContraction& contraction, const tiles::Tile& rows, const tiles::Tile& columns);
+class ResultPlaces {
+ public:
+  /// It is to outlive them.
+  explicit ResultPlaces(const GpuContraction& contraction);
+  ResultPlace of(const tiles::Tile& rows, const tiles::Tile& columns) const;
+
+ private:
+  /// Bytes by whose multiples rows of the result's neighbours begin: at most a sector.
+  std::int64_t alignment(const tiles::Tile& rows, const tiles::Tile& columns) const;
+
+  const GpuContraction& contraction_;
+  tiles::MemoryOrder order_;
+  std::int64_t batch_steps_ = 0;  ///< elements, of all axes of the batch together
+};
 
 struct StoreCounts {
   double lines = 0;         ///< of 128 bytes that a block's warps ask for

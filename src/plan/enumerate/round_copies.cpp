@@ -2,54 +2,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
-#include <vector>
+#include <optional>
 
 namespace ricci::plan {
 namespace {
 
 constexpr std::int64_t kPastFirstCache = 16;  // bytes of an asynchronous copy that passes by that cache
-
-/// How a block's part of an operand lies in memory.
-tiles::Lie lie_of(const GpuContraction& c, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk) {
-  const auto& axes = of_rows ? c.row_axes : c.column_axes;
-  thread_local std::vector<tiles::Reach> all;  // kept: this is asked for every tile of a side with every chunk
-  all.clear();
-  const bool deep = c.deep(of_rows);
-  // Rows of shared memory are a side's or the depth's, with some padding, of products side by side where lanes are.
-  const auto apart = c.by_lanes() ? c.products : 1;
-  const auto row = (deep ? chunk.size : side.size) * apart + std::max<std::int64_t>(16 / c.size, 1);
-  tiles::reach(all, axes, side, false, deep ? row : apart);
-  tiles::reach(all, c.depth_axes, chunk, !of_rows, deep ? apart : row);
-  if (c.products > 1) {
-    all.push_back({std::abs(c.in_operand(of_rows)), c.products, c.batch_axes[c.products_axis].extent,
-                   apart > 1 ? 1 : row * (deep ? side.size : chunk.size)});
-  }
-  return tiles::lie_of(std::move(all));
-}
-
-/// Bytes by whose multiples runs of an operand begin, a power of two: at most a line.
-///   run  elements of one
-std::int64_t alignment_of(const GpuContraction& c, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk,
-                          std::int64_t run) {
-  std::int64_t steps = kCacheLineBytes;  // all of them, whose lowest bit is that of each
-  const auto add = [&](std::int64_t stride, std::int64_t size, std::int64_t extent) {
-    if (extent == 1) return;
-    const bool inside = std::abs(stride) < run;
-    if (!inside || size < extent) steps |= (inside ? size : 1) * stride * c.element_bytes(of_rows);
-  };
-  const auto& axes = of_rows ? c.row_axes : c.column_axes;
-  for (std::size_t k = 0; k < axes.size(); ++k) add(axes[k].in_operand, side.step_of(axes, k), axes[k].extent);
-  for (std::size_t k = 0; k < c.depth_axes.size(); ++k) {
-    const auto& axis = c.depth_axes[k];
-    add(of_rows ? axis.in_operand : axis.in_other, chunk.step_of(c.depth_axes, k), axis.extent);
-  }
-  for (std::size_t k = 0; k < c.batch_axes.size(); ++k) {
-    const auto& axis = c.batch_axes[k];
-    add(of_rows ? axis.in_operand : axis.in_other, k == c.products_axis ? c.products : 1, axis.extent);
-  }
-  return steps & -steps;
-}
 
 /// Where a round ends within rows of memory, what the rest of them is fetched with, and when that is copied.
 void set_fetched(Copies& copies, const GpuContraction& c, bool of_rows, const tiles::Tile& chunk) {
@@ -74,11 +32,69 @@ void set_fetched(Copies& copies, const GpuContraction& c, bool of_rows, const ti
 
 }  // namespace
 
-Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles::Tile& side,
-                    const tiles::Tile& chunk) {
+RoundCopies::RoundCopies(const GpuContraction& c, bool of_rows)
+    : contraction_(c),
+      of_rows_(of_rows),
+      order_(axes(), false, c.depth_axes, !of_rows,
+             c.products > 1 ? std::optional(tiles::MemoryOrder::Beside{std::abs(c.in_operand(of_rows)), c.products,
+                                                                       c.batch_axes[c.products_axis].extent})
+                            : std::nullopt),
+      most_at_once_(c.by_lanes() ? c.products_at_once(of_rows) : 1) {
+  const bool deep = c.deep(of_rows);
+  const auto& fastest = deep ? c.depth_axes : axes();
+  for (std::size_t k = 0; k < fastest.size() && !c.by_lanes(); ++k) {
+    if ((deep ? in_depth(fastest[k]) : fastest[k].in_operand) != 1) continue;
+    fastest_ = k;
+    most_at_once_ = c.copied_at_once(of_rows, fastest[k]);
+  }
+}
+
+const tiles::Axes& RoundCopies::axes() const { return of_rows_ ? contraction_.row_axes : contraction_.column_axes; }
+
+std::int64_t RoundCopies::in_depth(const tiles::Axis& axis) const { return of_rows_ ? axis.in_operand : axis.in_other; }
+
+tiles::Lie RoundCopies::lie_of(const tiles::Tile& side, const tiles::Tile& chunk) const {
+  const auto& c = contraction_;
+  const bool deep = c.deep(of_rows_);
+  // Rows of shared memory are a side's or the depth's, with some padding, of products side by side where lanes are.
+  const auto apart = c.by_lanes() ? c.products : 1;
+  const auto row = (deep ? chunk.size : side.size) * apart + std::max<std::int64_t>(16 / c.size, 1);
+  return order_.of(side, deep ? row : apart, chunk, deep ? apart : row,
+                   apart > 1 ? 1 : row * (deep ? side.size : chunk.size));
+}
+
+std::int64_t RoundCopies::at_once(const tiles::Tile& side, const tiles::Tile& chunk) const {
+  const auto& c = contraction_;
+  if (c.by_lanes()) return most_at_once_;
+  const bool deep = c.deep(of_rows_);
+  const auto& tile = deep ? chunk : side;
+  if (tile.order.empty() || tile.order.back() != fastest_) return 1;
+  const auto begins = tile.step_of(deep ? c.depth_axes : axes(), fastest_);
+  return std::min(most_at_once_, begins & -begins);
+}
+
+std::int64_t RoundCopies::alignment_of(const tiles::Tile& side, const tiles::Tile& chunk, std::int64_t run) const {
+  const auto& c = contraction_;
+  std::int64_t steps = kCacheLineBytes;  // all of them, whose lowest bit is that of each
+  const auto add = [&](std::int64_t stride, std::int64_t size, std::int64_t extent) {
+    if (extent == 1) return;
+    const bool inside = std::abs(stride) < run;
+    if (!inside || size < extent) steps |= (inside ? size : 1) * stride * c.element_bytes(of_rows_);
+  };
+  for (std::size_t k = 0; k < axes().size(); ++k) add(axes()[k].in_operand, side.step_of(axes(), k), axes()[k].extent);
+  for (std::size_t k = 0; k < c.depth_axes.size(); ++k)
+    add(in_depth(c.depth_axes[k]), chunk.step_of(c.depth_axes, k), c.depth_axes[k].extent);
+  for (std::size_t k = 0; k < c.batch_axes.size(); ++k)
+    add(in_depth(c.batch_axes[k]), k == c.products_axis ? c.products : 1, c.batch_axes[k].extent);
+  return steps & -steps;
+}
+
+Copies RoundCopies::of(const tiles::Tile& side, const tiles::Tile& chunk) const {
+  const auto& contraction = contraction_;
+  const bool of_rows = of_rows_;
   const auto size = contraction.element_bytes(of_rows);  // in memory
-  const auto lie = lie_of(contraction, of_rows, side, chunk);
-  const auto n = contraction.copied_at_once(of_rows, side, chunk);
+  const auto lie = lie_of(side, chunk);
+  const auto n = at_once(side, chunk);
   Copies copies;
   copies.elements = static_cast<double>(side.size * chunk.size * contraction.products);
   copies.at_once = static_cast<double>(n);
@@ -94,7 +110,7 @@ Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles
     copies.split = copies.elements / static_cast<double>(lie.together);
   copies.run_bytes = static_cast<double>(lie.run * size);
   if (n * size < kPastFirstCache || contraction.converts(of_rows)) {
-    const auto bytes = lie.run * size, aligned = alignment_of(contraction, of_rows, side, chunk, lie.run);
+    const auto bytes = lie.run * size, aligned = alignment_of(side, chunk, lie.run);
     copies.held_lines = copies.elements / static_cast<double>(lie.run) *
                         static_cast<double>(bytes + kCacheLineBytes - std::min(aligned, bytes & -bytes)) /
                         kCacheLineBytes;

@@ -25,8 +25,34 @@ struct Copies {
   /// Copies of a thread for each place along the side that it keeps in a register, where places are quotients; 0: none.
   double per_place = 0;
 };
-///   side, chunk  tiles of the operand's own axes and of the depth
-Copies round_copies(const GpuContraction& contraction, bool of_rows, const tiles::Tile& side, const tiles::Tile& chunk);
+
+/// What blocks copy of one operand.
+class RoundCopies {
+ public:
+  /// The contraction is to outlive it.
+  RoundCopies(const GpuContraction& contraction, bool of_rows);
+  ///   side, chunk  tiles of the operand's own axes and of the depth
+  Copies of(const tiles::Tile& side, const tiles::Tile& chunk) const;
+
+ private:
+  const tiles::Axes& axes() const;
+  std::int64_t in_depth(const tiles::Axis& axis) const;
+  /// How a block's part of the operand lies in memory.
+  tiles::Lie lie_of(const tiles::Tile& side, const tiles::Tile& chunk) const;
+  /// Elements that one instruction copies: neighbours along the fastest axis, which rows in shared memory run along,
+  /// too, at multiples of as many.
+  std::int64_t at_once(const tiles::Tile& side, const tiles::Tile& chunk) const;
+  /// Bytes by whose multiples runs of the operand begin, a power of two: at most a line.
+  ///   run  elements of one
+  std::int64_t alignment_of(const tiles::Tile& side, const tiles::Tile& chunk, std::int64_t run) const;
+
+  const GpuContraction& contraction_;
+  bool of_rows_;
+  tiles::MemoryOrder order_;
+  std::size_t fastest_ = std::size_t(-1);  ///< of the side's or the depth's axes, that with the neighbours
+  std::int64_t most_at_once_;              ///< elements of it
+};
+
 /// The same elements by whole vectors and sectors.
 Copies by_whole_vectors(const GpuContraction& contraction, bool of_rows, const Copies& of);
 

@@ -106,7 +106,7 @@ double cut_lines(double run_bytes) {
 
 /// Of the second cache, which takes requests and the bytes that they are for.
 double cache_seconds(const ContractionCounts& counts, const GpuModel& device) {
-  const double lines = (counts.lines + kSplit * counts.split) * counts.rounds * counts.blocks;
+  const double lines = counts.requested_lines() * counts.rounds * counts.blocks;
   const double cycles = cache_cycles(counts.cached_bytes, lines);
   const double busy = counts.blocks / turns_of(counts, device.multiprocessors);  // multiprocessors, on average
   return cycles / (busy * device.clock_MHz * 1e6);
@@ -124,12 +124,16 @@ double first_cache_bytes(double shared_bytes, const GpuModel& device) {
 }
 
 /// Of the first cache, whose room is all that can be on its way: seconds, times the bytes of that room.
+///   lines  of the launch
+///   share  of them that memory has been asked for
+double held_byte_seconds(double lines, double share, const GpuModel& device) {
+  const double latency = kFromCache + (kFromMemory - kFromCache) * std::min(1.0, share);
+  return lines / device.multiprocessors * latency * kCacheLineBytes / (device.clock_MHz * 1e6);
+}
 double first_cache_byte_seconds(const ContractionCounts& counts, const GpuModel& device) {
   if (counts.held_lines == 0) return 0;
-  const double share = std::min(1.0, counts.operand_bytes / counts.copied_bytes);
-  const double latency = kFromCache + (kFromMemory - kFromCache) * share;
-  return counts.held_lines * counts.rounds * counts.blocks / device.multiprocessors * latency * kCacheLineBytes /
-         (device.clock_MHz * 1e6);
+  return held_byte_seconds(counts.held_lines * counts.rounds * counts.blocks,
+                           counts.operand_bytes / counts.copied_bytes, device);
 }
 
 /// Of memory, which a result in short runs and in parts of lines takes longer to write.
@@ -181,8 +185,10 @@ double short_run(double run_bytes) {
 
 double ContractionCounts::shared_cycles() const {
   return kFragment * fragment_wavefronts + kCopied * copied_wavefronts + kScattered * scattered +
-         kLine * (lines + kSplit * split);
+         kLine * requested_lines();
 }
+
+double ContractionCounts::requested_lines() const { return lines + kSplit * split; }
 
 double ContractionCounts::store_cycles() const {
   return kStore * stores + kStoreLine * store_lines + kPartSector * part_sectors + kCopied * stored_wavefronts;
@@ -254,7 +260,7 @@ double own_parts(int warps) {
 
 ContractionTime LaunchTimes::beside_waits(double balance) const {
   ContractionTime time;
-  time.products = seconds_ * rounds_ * (pipe_ / balance + begin_) * (warps_ < 4 ? kFewWarps : 1);
+  time.products = seconds_ * rounds_ * (pipe_ / balance + begin_) * few_warps(warps_);
   time.shared = seconds_ * rounds_ * shared_;
   time.issue = seconds_ * rounds_ * issue_ / balance;
   time.stores = seconds_ * stores_;
@@ -320,7 +326,7 @@ bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, dou
                            ? std::sqrt(products * products + cycles.shared * cycles.shared + issue * issue)
                            : std::max({products, cycles.shared, issue});
   const double alone = around_ + rounds_ * (round + cycles.exposed) + cycles.stores;
-  const double few = warps < 4 ? kFewWarps : 1;
+  const double few = few_warps(warps);
   return cube(seconds_) * (cube(rounds_) * (cube((cycles.pipe + begin_cycles(cycles.prefetched, warps)) * few) +
                                             cube(cycles.shared) + cube(cycles.issue)) +
                            cube(cycles.stores) + cube(alone / resident)) +
@@ -343,52 +349,76 @@ ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel
   return LaunchTimes(counts, device).at(counts.stages, counts.resident, counts.shared_bytes);
 }
 
-double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device, double seconds) {
-  const double launch = launch_seconds(counts, device);
-  const double in_turns = turns_of(counts, multiprocessors_of(counts.cluster, device));
-  const double turns = in_turns / (device.clock_MHz * 1e6), rounds = turns * counts.rounds;
-  const double shared = counts.shared_cycles(), issue = counts.issue_cycles(), stores = counts.store_cycles();
-  const double begin = begin_cycles(counts.prefetched, counts.warps);
-  const double beside = cube(rounds * (counts.pipe_cycles + begin)) + cube(rounds * shared) + cube(rounds * issue) +
-                        cube(turns * stores) + cube(cache_seconds(counts, device)) +
-                        cube(first_cache_byte_seconds(counts, device) / first_cache_bytes(0, device)) +
-                        cube(memory_seconds(counts, device));
-  const double exposed = exposed_cycles(shared - fragment_cycles(counts.fragment_wavefronts));
-  const auto alone = [&](double round) {
-    const double cycles = kBlock + (counts.shared() ? kMeet : 0) + counts.rounds * (round + exposed) + stores;
-    return cube(turns * cycles / std::min(counts.resident, in_turns));
-  };
-  const double last_in_parts = last_in_parts_of(counts);
-  seconds /= last_in_parts;
-  constexpr double kRounded = 1 - 1e-9;
-  if (kRounded * (beside + alone(std::max({counts.pipe_cycles, shared, issue}))) >
-      cube(std::max(seconds - launch, 0.0)))
-    return std::numeric_limits<double>::infinity();
-  return last_in_parts * (launch + std::cbrt(beside + alone(side_by_side(counts.pipe_cycles, shared, issue))));
+TileTimes::TileTimes(const ContractionCounts& counts, const GpuModel& device)
+    : device_(&device),
+      blocks_(counts.blocks),
+      in_turns_(turns_of(counts, multiprocessors_of(counts.cluster, device))),
+      turns_(in_turns_ / (device.clock_MHz * 1e6)),
+      busy_cycles_(counts.blocks / turns_of(counts, device.multiprocessors) * device.clock_MHz * 1e6),
+      operand_bytes_(counts.operand_bytes),
+      result_bytes_(counts.cached_bytes),
+      around_(kBlock + (counts.shared() ? kMeet : 0) + counts.store_cycles()),
+      launch_(launch_seconds(counts, device)),
+      last_in_parts_(last_in_parts_of(counts)),
+      memory_(memory_seconds(counts, device)),
+      beside_(cube(turns_ * counts.store_cycles()) + cube(memory_)) {}
+
+TileTimes TileTimes::of_clusters(const ContractionCounts& counts, int cluster, const GpuModel& device) {
+  auto times = TileTimes(counts, device);
+  times.blocks_ = counts.blocks * cluster;
+  times.in_turns_ = std::ceil(counts.blocks * (cluster / 2 + 1) / device.multiprocessors);
+  times.turns_ = times.in_turns_ / (device.clock_MHz * 1e6);
+  times.busy_cycles_ = device.multiprocessors * device.clock_MHz * 1e6;
+  times.around_ = kBlock;
+  times.launch_ = kLaunchSeconds + kClusterSeconds;
+  times.beside_ = cube(times.memory_);
+  return times;
 }
 
-double least_time_of_sum(const SumCounts& sum, const ContractionCounts& result, int cluster, const GpuModel& device) {
-  const double cycle = 1 / (device.clock_MHz * 1e6);
-  // Sums are shared by more than half of the blocks, which have no less than a share each.
-  const double blocks = result.blocks * (cluster > 1 ? cluster / 2 + 1 : 1), part = 1.0 / cluster;
-  const double in_turns = cluster > 1 ? std::ceil(blocks / device.multiprocessors)
-                                      : turns_of(result, multiprocessors_of(result.cluster, device));
-  const double turns = in_turns * cycle;
-  const double busy = cluster > 1 ? device.multiprocessors : blocks / in_turns;
-  const double begin = begin_cycles(sum.prefetched, sum.warps);
-  const double stores = cluster > 1 ? 0 : result.store_cycles();
-  const double cache =
-      cache_cycles(result.blocks * sum.copied_bytes + result.result_bytes, result.blocks * sum.lines) / busy * cycle;
-  const double alone = kBlock + stores +
-                       part * (side_by_side(sum.pipe_cycles, sum.shared_cycles, sum.issue_cycles) +
-                               sum.rounds * kBarrier + kExposed * sum.copied_cycles);
-  const double launch =
-      result.last > 0 ? launch_seconds(result, device) : kLaunchSeconds + (cluster > 1 ? kClusterSeconds : 0);
-  return last_in_parts_of(result) *
-         (launch + side_by_side(turns * part * (sum.pipe_cycles + sum.rounds * begin), turns * part * sum.shared_cycles,
-                                turns * part * sum.issue_cycles, turns * stores, cache, memory_seconds(result, device),
-                                turns * alone / std::min(sum.resident, in_turns)));
+SumTimes::SumTimes(const TileTimes& tile, const SumCounts& sum, double seconds)
+    : tile_(tile),
+      sum_(sum),
+      resident_(std::max(1.0, std::floor(sum.resident))),
+      waits_(tile.around_ + sum.rounds * kBarrier + kExposed * sum.copied_cycles),
+      most_(cube(std::max(seconds / tile.last_in_parts_ - tile.launch_, 0.0)) / (1 - 1e-9)) {
+  const double copied_bytes = tile.blocks_ * sum.copied_bytes;
+  cache_ = cache_cycles(copied_bytes + tile.result_bytes_, tile.blocks_ * sum.lines) / tile.busy_cycles_;
+  beside_ = tile.beside_ + cube(cache_);
+  if (sum.held_lines > 0) {
+    beside_ +=
+        cube(held_byte_seconds(tile.blocks_ * sum.held_lines, tile.operand_bytes_ / copied_bytes, *tile.device_) /
+             first_cache_bytes(0, *tile.device_));
+  }
 }
+
+double SumTimes::least(const WarpRates& warps) const {
+  constexpr auto kAny = std::numeric_limits<double>::infinity();
+  const double pipe = warps.pipe_cycles * sum_.positions * (sum_.joined ? warps.quotients : 1);
+  const double shared = sum_.copied_cycles + warps.fragment_cycles * sum_.positions;
+  const double issue = (sum_.copying + warps.warps * sum_.of_round + warps.instructions * sum_.positions) / 4;
+  const double begin = begin_cycles(sum_.may_prefetch && warps.prefetches, warps.warps);
+  const double beside =
+      beside_ + cube(tile_.turns_) * (cube(warps.few * (pipe + sum_.rounds * begin)) + cube(shared) + cube(issue));
+  if (beside > most_) return kAny;
+  const double resident = std::min({resident_, warps.resident, tile_.in_turns_});
+  const double of_block = tile_.turns_ / resident;
+  const auto alone = [&](double rounds) { return cube(of_block * (waits_ + rounds)); };
+  const double products = pipe / warps.own_parts, issued = issue / warps.own_parts;
+  if (beside + alone(std::max({products, shared, issued})) > most_) return kAny;
+  const double rounds =
+      by_warps(warps.any ? std::numeric_limits<double>::infinity() : warps.warps * resident, products, shared, issued);
+  return tile_.last_in_parts_ * (tile_.launch_ + std::cbrt(beside + alone(rounds)));
+}
+
+double SumTimes::longest(const WarpRates& warps) const {
+  const double waits = sum_.rounds * kGroupRound / std::min(resident_, tile_.in_turns_);
+  return tile_.last_in_parts_ *
+         (tile_.launch_ +
+          std::max({tile_.turns_ * std::max({warps.pipe_cycles * sum_.positions, sum_.copied_cycles, waits}), cache_,
+                    tile_.memory_}));
+}
+
+double few_warps(int warps) { return warps < 4 ? kFewWarps : 1; }
 
 double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device) {
   const double products = cycles / (device.multiprocessors * device.clock_MHz * 1e6);

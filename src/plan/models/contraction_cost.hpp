@@ -98,25 +98,74 @@ double cache_cycles(double bytes, double lines);
 /// What a result whose blocks write runs of so many bytes takes longer than its bytes alone, as a share of them.
 double short_run(double run_bytes);
 
-/// A lower bound of it for any warps and stages, where no count is more than theirs, and blocks at once no fewer; not
-/// of warp groups.
-///   seconds  that are of use: infinite where it is surely more
-double least_time_of_tile(const ContractionCounts& counts, const GpuModel& device, double seconds);
-
-/// What a block of a tile does for its whole sum at least, whatever chunks that comes in.
+/// What a block does at least for its share of a tile's sum, whatever warps it has.
 struct SumCounts {
-  double rounds = 1;
-  double pipe_cycles = 0, issue_cycles = 0;
-  double shared_cycles = 0, copied_cycles = 0;  ///< of shared memory: all, and those of copies
-  double copied_bytes = 0, lines = 0;           ///< of operands: through the second cache, and asked for there
-  double resident = 1;                          ///< blocks that a multiprocessor has room for at most
-  double warps = 1;                             ///< of a block
-  bool prefetched = false;                      ///< fragments may be read ahead of a round
+  double rounds = 1, positions = 1;    ///< positions: of the depth
+  double copying = 0;                  ///< instructions of warps
+  double of_round = 0;                 ///< instructions of each warp besides, in all rounds
+  double copied_cycles = 0;            ///< of shared memory
+  double copied_bytes = 0, lines = 0;  ///< of operands: through the second cache, and asked for there
+  double held_lines = 0;               ///< of the first cache
+  double resident = 1;                 ///< blocks that shared memory has room for at most
+  bool may_prefetch = false;           ///< fragments may be read ahead of a round
+  bool joined = false;                 ///< places of elements are quotients
 };
-/// A lower bound of it for any chunks of the sum, too, in clusters of as many blocks as `cluster` or fewer, but of more
-/// than half as many.
-///   result  counts of the tile of results
-double least_time_of_sum(const SumCounts& sum, const ContractionCounts& result, int cluster, const GpuModel& device);
+
+/// What the warps do that share a tile of results, for each position of the depth.
+struct WarpRates {
+  double pipe_cycles = 0, instructions = 0, fragment_cycles = 0;
+  double quotients = 1;     ///< times that products take where places are quotients
+  double resident = 1;      ///< blocks that threads and registers have room for at most, a whole number
+  int warps = 1;            ///< of a block
+  double own_parts = 1;     ///< of a multiprocessor, that they keep busy
+  double few = 1;           ///< times that products take, as they are few
+  bool prefetches = false;  ///< whether they may read fragments ahead of a round
+  bool any = false;         ///< the least of as many warps and of more, which wait for nothing
+};
+
+/// Lower bounds of the launch's time for a tile whose sums are shared in one way, by any stages; not of warp groups.
+class TileTimes {
+ public:
+  ///   counts  of the tile's results: blocks, memory, what is stored, and its bytes through the second cache
+  TileTimes(const ContractionCounts& counts, const GpuModel& device);
+  /// In clusters of as many blocks as `cluster` or fewer, but of more than half as many.
+  ///   counts  as if sums were not shared
+  static TileTimes of_clusters(const ContractionCounts& counts, int cluster, const GpuModel& device);
+
+ private:
+  friend class SumTimes;
+  const GpuModel* device_;
+  double blocks_, in_turns_;
+  double turns_;        ///< seconds of a cycle of all blocks of a multiprocessor
+  double busy_cycles_;  ///< of all multiprocessors that are busy, in a second
+  double operand_bytes_, result_bytes_;
+  double around_;  ///< cycles of a block besides its rounds
+  double launch_, last_in_parts_;
+  double memory_;
+  double beside_;  ///< the cubes of times that no chunk changes
+};
+
+/// The same of the share of the sum that each block has, in some chunks.
+class SumTimes {
+ public:
+  ///   seconds  that are of use
+  SumTimes(const TileTimes& tile, const SumCounts& sum, double seconds);
+  /// By these warps: infinite where it is surely more than what is of use.
+  double least(const WarpRates& warps) const;
+  /// The longest of parts that overlap: of warp groups.
+  double longest(const WarpRates& warps) const;
+
+ private:
+  const TileTimes& tile_;
+  const SumCounts& sum_;
+  double resident_, waits_;
+  double cache_;
+  double beside_;  ///< the cubes of times that no warps change
+  double most_;    ///< of all cubes
+};
+
+/// Times that products of a block of so many warps take.
+double few_warps(int warps);
 
 /// A lower bound of it for any tiles, of so many bytes of all tensors.
 ///   cycles      of one multiprocessor's units for all products

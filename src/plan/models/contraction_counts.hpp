@@ -50,6 +50,8 @@ struct ContractionCounts {
   /// Cycles of a multiprocessor that a block's round takes: of shared memory and its queue, and to issue it.
   double shared_cycles() const;
   double issue_cycles() const { return instructions / 4; }
+  /// Lines that a block's round asks for, split ones as what they take.
+  double requested_lines() const;
   /// Whether each sum is shared by the blocks of a cluster.
   bool shared() const { return cluster > 1 && last == 0; }
   /// Of its results, to write them.

@@ -1,0 +1,40 @@
+// What is copied of one operand of a contraction on a GPU, for all tiles of its side.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "plan/enumerate/cut_counts.hpp"
+#include "plan/enumerate/round_copies.hpp"
+
+namespace ricci::plan {
+
+class CopiedSides {
+ public:
+  /// Of one tile.
+  struct Side {
+    std::vector<Copies> copies;     ///< by chunk of the depth
+    std::vector<CopiedSum> rounds;  ///< of these, one of each
+    CopiedSum sum;
+  };
+
+  /// All are to outlive it.
+  CopiedSides(const GpuContraction& contraction, bool of_rows, const std::vector<tiles::Tile>& sides,
+              const std::vector<tiles::Tile>& chunks)
+      : copies_(contraction, of_rows), tiles_(sides), chunks_(chunks), known_(sides.size()) {}
+
+  /// Of a tile of the side by its number: worked out where it is asked for first.
+  const Side& of(std::size_t side);
+  /// The copies of a tile that was asked for, with one of the chunks.
+  const Copies& of(const tiles::Tile* side, const tiles::Tile* chunk) const {
+    return known_[static_cast<std::size_t>(side - tiles_.data())]
+        .copies[static_cast<std::size_t>(chunk - chunks_.data())];
+  }
+
+ private:
+  RoundCopies copies_;
+  const std::vector<tiles::Tile>&tiles_, &chunks_;
+  std::vector<Side> known_;
+};
+
+}  // namespace ricci::plan

@@ -1,0 +1,61 @@
+#include "plan/enumerate/warp_shares.hpp"
+
+#include <algorithm>
+
+#include "plan/models/contraction_cost.hpp"
+
+namespace ricci::plan {
+
+int group_warps(const GpuContraction& contraction, std::int64_t rows) {
+  return static_cast<int>(tiles::up(rows, contraction.row_unit) / contraction.atom().m);
+}
+
+const std::vector<WarpShare>& WarpShares::of(std::int64_t rows, std::int64_t columns) {
+  const auto known = std::find_if(known_.begin(), known_.end(),
+                                  [&](const Known& one) { return one.rows == rows && one.columns == columns; });
+  if (known != known_.end()) return known->shares;
+  return known_.emplace_back(rows, columns, found(rows, columns)).shares;
+}
+
+std::vector<WarpShare> WarpShares::found(std::int64_t rows, std::int64_t columns) const {
+  const auto& c = contraction_;
+  std::vector<WarpShare> list;
+  const bool prefetches = c.prefetches();
+  const int most_warps = c.groups ? kMostWarps : 12;
+  const auto add = [&](int warp_rows, int warp_columns) {
+    const auto spread = c.spread(rows, columns, warp_rows, warp_columns);
+    const auto warps = spread.warps();
+    if (warps > most_warps) return;
+    const auto held_rows = counts_.held_rows(spread, rows), held_columns = counts_.held_columns(spread, columns);
+    if (held_rows * held_columns * c.products / (std::int64_t{32} * warps) < 8 && warps > 1) return;
+    // Room to spare in whole warps: the same with fewer of them.
+    if (held_rows - rows >= c.row_unit * warp_rows || held_columns - columns >= 2 * c.column_unit * warp_columns)
+      return;
+    if (!c.groups && warp_rows > 1 && (warp_rows - 1) * held_rows / warp_rows >= rows) return;
+    const auto registers = [&](bool ahead) {
+      return c.registers(held_rows / warp_rows, held_columns / warp_columns, spread, ahead);
+    };
+    WarpShare share{spread, warps, held_rows, held_columns, {}, registers(false), {}, {}};
+    if (share.registers.with(0) > kMostRegisters) return;
+    share.rates = counts_.rates(spread, held_rows, held_columns);
+    const auto atoms = held_rows / c.atom().m * held_columns / c.atom().n;
+    share.least = counts_.least_rates(spread, share.rates, held_rows, held_columns);
+    share.least.resident = static_cast<double>(room_.of_warps(warps, share.registers.with(0)));
+    share.least.prefetches = prefetches && atoms >= std::int64_t{kernel::kLeastPrefetched} * warp_rows * warp_columns;
+    if (share.least.prefetches) share.ahead = registers(true);
+    list.push_back(share);
+  };
+  if (c.groups) {
+    add(group_warps(c, rows), 1);
+    return list;
+  }
+  list.reserve(kMostWarpShares);
+  for (const int warp_rows : {1, 2, 3, 4}) {
+    for (const int warp_columns : {1, 2, 3, 4, 8}) {
+      if (warp_rows * warp_columns <= most_warps) add(warp_rows, warp_columns);
+    }
+  }
+  return list;
+}
+
+}  // namespace ricci::plan
