@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times a set of permutations or programs on a CPU by two builds of the bench in turns, and says how their times compare.
+"""Times a set of permutations or programs by two builds of the bench in turns, and says how their times compare.
 
   bench/compare.py SET.csv 'OLD/ricci bench' NEW/ricci-bench --output bench/results/compare-SET-TYPE-DEVICE.json
   bench/compare.py examples/programs/grid OLD NEW --extent x=1000000 --output bench/results/compare-grid-DEVICE.json
@@ -36,8 +36,10 @@ def timed(command, problem, folder, name, options):
         what = ["run", str(problem)] + [word for extent in options.extent for word in ("--extent", extent)]
     else:
         what = ["permute", str(problem), "--dtype", options.dtype]
-    words = shlex.split(command) + what + ["--device", "cpu", "--threads", str(options.threads), "--repeat",
-                                           str(options.repeat), "--output", str(output)]
+    words = shlex.split(command) + what + ["--device", options.device, "--repeat", str(options.repeat),
+                                           "--output", str(output)]
+    if options.device == "cpu":
+        words += ["--threads", str(options.threads)]
     environment = {**os.environ, "RICCI_CACHE_DIR": str(folder / name)}
     plugins = pathlib.Path(words[0]).resolve().parent.parent / "lib"  # of a build that has been moved, too
     if plugins.is_dir():
@@ -88,9 +90,11 @@ def main():
     parser.add_argument("--output", required=True, help="JSON file, to whose cases these are added")
     parser.add_argument("--dtype", default="f64", help="of permutations")
     parser.add_argument("--extent", action="append", default=[], help="of programs, NAME=NUMBER")
-    parser.add_argument("--threads", type=int, default=0, help="0: all")
+    parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
+    parser.add_argument("--threads", type=int, default=0, help="of a CPU, 0: all")
     parser.add_argument("--rounds", type=int, default=3, help="processes of either build for each case")
     parser.add_argument("--repeat", type=int, default=11, help="runs in each of them, of which the median counts")
+    parser.add_argument("--only", nargs="+", help="ids of the cases to time")
     parser.add_argument("--first", type=int, default=0, help="number of the first case to time, from 0")
     parser.add_argument("--count", type=int, default=None, help="how many cases to time")
     parser.add_argument("--commits", nargs=2, default=("", ""), help="of the older and the newer build")
@@ -108,6 +112,8 @@ def main():
     cases = {case["id"]: case for case in result["cases"]}
     with tempfile.TemporaryDirectory() as folder:
         problems = problems_of(options.set, pathlib.Path(folder))
+        if options.only:
+            problems = {name: problems[name] for name in options.only}
         stop = len(problems) if options.count is None else options.first + options.count
         for name in list(problems)[options.first:stop]:
             result["device"], cases[name] = compared(name, problems[name], pathlib.Path(folder), options)
