@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -228,32 +230,41 @@ struct ContractionCase {
     return largest;
   }
 
+  /// Tensors of a seed, and what the program makes of them: for as many runs as are made of the same.
+  struct Tensors {
+    std::uint64_t seed;
+    std::vector<Area> given, expected;
+  };
+  const Tensors& tensors(std::uint64_t seed) const {
+    if (tensors_ && tensors_->seed == seed) return *tensors_;
+    tensors_ = Tensors{seed, tensors_of(program, seed), {}};
+    tensors_->expected = tensors_->given;
+    std::vector<void*> wanted;
+    for (auto& area : tensors_->expected) wanted.push_back(area.begin());
+    ir::interpret(with_rounding(program), wanted, std::vector<Scalar>(program.params.size(), 2.0));
+    return *tensors_;
+  }
+
   /// The tree run by the kernel interpreter; what it did, counted. `same`: whether the results are the program's.
   kernel::Counts interpreted(std::uint64_t seed, bool& same) const {
-    auto areas = tensors_of(program, seed);
-    auto expected = areas;
-    const std::vector<Scalar> params(program.params.size(), 2.0);
-    std::vector<void*> pointers, wanted;
+    auto areas = tensors(seed).given;
+    std::vector<void*> pointers;
     for (auto& area : areas) pointers.push_back(area.begin());
-    for (auto& area : expected) wanted.push_back(area.begin());
-    ir::interpret(with_rounding(program), wanted, params);
-    const auto counts = kernel::execute(tree, pointers, params);
+    const auto counts = kernel::execute(tree, pointers, std::vector<Scalar>(program.params.size(), 2.0));
     same = true;
     for (std::size_t b = 0; b < areas.size(); ++b)
-      same = same && std::memcmp(areas[b].begin(), expected[b].begin(), areas[b].bytes) == 0;
+      same = same && std::memcmp(areas[b].begin(), tensors(seed).expected[b].lines.front().at, areas[b].bytes) == 0;
     return counts;
   }
 
   /// What is wrong with a run on the simulator; empty where nothing is.
   std::string wrong(std::uint64_t seed, Report* counts = nullptr) {
-    auto areas = tensors_of(program, seed);
-    auto expected = areas;
-    std::vector<Scalar> params(program.params.size(), 2.0);
-    std::vector<void*> pointers;
-    for (auto& area : expected) pointers.push_back(area.begin());
-    ir::interpret(with_rounding(program), pointers, params);
+    return wrong(seed, static_cast<Order>(seed % 3), counts);
+  }
+  std::string wrong(std::uint64_t seed, Order order, Report* counts = nullptr) {
+    auto areas = tensors(seed).given;
     auto values = parameters_of_two(program);
-    std::vector<void*> arguments;
+    std::vector<void*> pointers(areas.size()), arguments;
     std::vector<Buffer> buffers;
     for (std::size_t b = 0; b < areas.size(); ++b) {
       pointers[b] = areas[b].begin();
@@ -261,6 +272,26 @@ struct ContractionCase {
       buffers.push_back({areas[b].begin(), areas[b].bytes, program.buffers[b].written});
     }
     for (auto& value : values) arguments.push_back(value.at);
+    Options options;
+    options.order = order;
+    const auto report = simulated().run(arguments.data(), buffers, options);
+    if (counts != nullptr) *counts = report;
+    if (!report.clean()) return report.text();
+    for (std::size_t b = 0; b < areas.size(); ++b) {
+      const auto& expected = tensors(seed).expected[b].lines;
+      if (std::memcmp(areas[b].begin(), expected.front().at, areas[b].bytes) == 0) continue;
+      std::size_t at = 0;
+      while (areas[b].begin()[at] == expected.front().at[at]) ++at;
+      return fmt::format("buffer {} differs first at element {}", program.buffers[b].name,
+                         static_cast<std::int64_t>(at) / size_of(program.buffers[b].type));
+    }
+    return {};
+  }
+
+ private:
+  /// Compiled once for all runs.
+  SimulatedKernel& simulated() {
+    if (simulated_) return *simulated_;
     Launch to;
     to.source = codegen::portable_prelude(program) + source.text;
     to.kernel = "contraction";
@@ -269,20 +300,12 @@ struct ContractionCase {
     to.grid_x = static_cast<unsigned>(launch.tasks);
     to.block = static_cast<unsigned>(launch.threads);
     to.dynamic_shared = static_cast<std::size_t>(launch.dynamic_shared_bytes);
-    Options options;
-    options.order = static_cast<Order>(seed % 3);
-    const auto report = run(to, arguments.data(), buffers, options);
-    if (counts != nullptr) *counts = report;
-    if (!report.clean()) return report.text();
-    for (std::size_t b = 0; b < areas.size(); ++b) {
-      if (std::memcmp(areas[b].begin(), expected[b].begin(), areas[b].bytes) == 0) continue;
-      std::size_t at = 0;
-      while (areas[b].begin()[at] == expected[b].begin()[at]) ++at;
-      return fmt::format("buffer {} differs first at element {}", program.buffers[b].name,
-                         static_cast<std::int64_t>(at) / size_of(program.buffers[b].type));
-    }
-    return {};
+    simulated_ = std::make_shared<SimulatedKernel>(to);
+    return *simulated_;
   }
+
+  mutable std::optional<Tensors> tensors_;
+  std::shared_ptr<SimulatedKernel> simulated_;
 };
 
 }  // namespace ricci::simt

@@ -25,7 +25,10 @@ class Interpreter {
     for (std::size_t k = 0; k < params.size(); ++k) {
       params_.push_back(oracle::value_of(params[k], program.params[k].type));
     }
-    for (std::size_t id = 0; id < program.nodes.size(); ++id) depend(id);
+    for (std::size_t id = 0; id < program.nodes.size(); ++id) {
+      known_[id].operands = operand_count(program.nodes[id]);
+      depend(id);
+    }
   }
 
   void run() {
@@ -48,9 +51,10 @@ class Interpreter {
  private:
   /// What is known of a node: its value, for as long as no index that it depends on has moved.
   struct Known {
-    std::vector<int> indices;
-    bool reads_written = false;  // the next point may read what this one wrote
-    std::uint64_t when = 0;      // 0: never evaluated
+    int operands = 0;
+    std::vector<std::size_t> indices;  // that it depends on; a load's offset takes the coefficients of these alone
+    bool reads_written = false;        // the next point may read what this one wrote
+    std::uint64_t when = 0;            // 0: never evaluated
     Value value;
   };
   struct Write {
@@ -71,23 +75,24 @@ class Interpreter {
     if (node.kind == NodeKind::load) {
       known.reads_written = program_.buffers[static_cast<std::size_t>(node.source)].written;
     }
-    for (int k = 0; k < operand_count(node); ++k) {
+    for (int k = 0; k < known.operands; ++k) {
       const auto& below = known_[static_cast<std::size_t>(node.operand[k])];
       known.reads_written = known.reads_written || below.reads_written;
-      for (const int q : below.indices) {
-        if (std::find(node.over.begin(), node.over.end(), q) == node.over.end())
-          needs[static_cast<std::size_t>(q)] = true;
+      for (const auto q : below.indices) {
+        if (std::find(node.over.begin(), node.over.end(), static_cast<int>(q)) == node.over.end()) needs[q] = true;
       }
     }
     for (std::size_t q = 0; q < needs.size(); ++q) {
-      if (needs[q]) known.indices.push_back(static_cast<int>(q));
+      if (needs[q]) known.indices.push_back(q);
     }
   }
 
   bool current(const Known& known) const {
     if (known.when == 0 || (known.reads_written && known.when < point_moved_)) return false;
-    return std::all_of(known.indices.begin(), known.indices.end(),
-                       [&](int q) { return moved_[static_cast<std::size_t>(q)] <= known.when; });
+    for (const auto q : known.indices) {
+      if (moved_[q] > known.when) return false;
+    }
+    return true;
   }
 
   void move(std::size_t q, std::int64_t value) {
@@ -111,6 +116,12 @@ class Interpreter {
     std::int64_t elements = affine.constant;
     for (std::size_t q = 0; q < point_.size(); ++q) elements += affine.coefficient[q] * point_[q];
     return elements;
+  }
+
+  Value load(const Node& node, const Known& known) const {
+    auto elements = node.offset.constant;
+    for (const auto q : known.indices) elements += node.offset.coefficient[q] * point_[q];
+    return oracle::load(address(node.source, elements), node.type);
   }
 
   char* address(int buffer, std::int64_t elements) const {
@@ -209,16 +220,18 @@ class Interpreter {
 
   Value evaluate(NodeId id) {
     auto& known = known_[static_cast<std::size_t>(id)];
-    if (current(known)) return known.value;
-    known.value = compute(node(id));
+    // A load is made again: that takes no longer than to ask whether an index has moved.
+    if (node(id).kind != NodeKind::load && current(known)) return known.value;
+    const auto value = compute(node(id), known);
+    known.value = value;
     known.when = clock_;
-    return known.value;
+    return value;  // from registers: known.value is not there yet
   }
 
-  Value compute(const Node& node) {
+  Value compute(const Node& node, const Known& known) {
     switch (node.kind) {
       case NodeKind::load:
-        return oracle::load(address(node.source, offset(node.offset)), node.type);
+        return load(node, known);
       case NodeKind::param:
         return params_[static_cast<std::size_t>(node.source)];
       case NodeKind::constant:
@@ -243,7 +256,7 @@ class Interpreter {
         break;
     }
     Value operand[3];
-    for (int k = 0; k < operand_count(node); ++k) operand[k] = evaluate(node.operand[k]);
+    for (int k = 0; k < known.operands; ++k) operand[k] = evaluate(node.operand[k]);
     return oracle::apply(node.op, node.type, this->node(node.operand[0]).type, operand[0], operand[1], operand[2]);
   }
 

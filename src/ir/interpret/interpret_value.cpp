@@ -9,11 +9,14 @@
 namespace ricci::ir::oracle {
 namespace {
 
+/// 2^exponent, of a normal double. ldexp and ilogb, which take any number, are most of the time of a half otherwise.
+double power_of_2(int exponent) { return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52); }
+
 /// Rounds to `precision` bits with exponents from `min_exponent`, nearest even, overflow to infinity.
 double round_to(double x, int precision, int min_exponent, double largest) {
   if (x == 0 || !std::isfinite(x)) return x;
-  const int exponent = std::max(std::ilogb(x), min_exponent);
-  const double quantum = std::ldexp(1.0, exponent - (precision - 1));
+  const int own = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 2047) - 1023;
+  const double quantum = power_of_2(std::max(own, min_exponent) - (precision - 1));
   const double rounded = std::nearbyint(x / quantum) * quantum;
   return std::fabs(rounded) > largest ? std::copysign(std::numeric_limits<double>::infinity(), x) : rounded;
 }
@@ -43,7 +46,7 @@ double decode_half(std::uint16_t bits) {
   if (exponent == 31) {
     return fraction ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
   }
-  return exponent == 0 ? sign * std::ldexp(fraction, -24) : sign * std::ldexp(1024 + fraction, exponent - 25);
+  return sign * (exponent == 0 ? fraction * power_of_2(-24) : (1024 + fraction) * power_of_2(exponent - 25));
 }
 
 std::uint16_t encode_half(double x) {
@@ -90,19 +93,19 @@ Value load(const void* p, DType type) {
     case DType::u32:
       return {read<std::uint32_t>(p)};
     case DType::f16:
-      return {0, decode_half(read<std::uint16_t>(p))};
+      return Value::real(decode_half(read<std::uint16_t>(p)));
     case DType::bf16: {
       const auto bits = static_cast<std::uint32_t>(read<std::uint16_t>(p)) << 16;
-      return {0, read<float>(&bits)};
+      return Value::real(read<float>(&bits));
     }
     case DType::f32:
-      return {0, read<float>(p)};
+      return Value::real(read<float>(p));
     case DType::f64:
-      return {0, read<double>(p)};
+      return Value::real(read<double>(p));
     case DType::c64:
-      return {0, read<float>(p), read<float>(static_cast<const char*>(p) + 4)};
+      return Value::real(read<float>(p), read<float>(static_cast<const char*>(p) + 4));
     case DType::c128:
-      return {0, read<double>(p), read<double>(static_cast<const char*>(p) + 8)};
+      return Value::real(read<double>(p), read<double>(static_cast<const char*>(p) + 8));
   }
   return {};
 }
@@ -144,7 +147,7 @@ void store(void* p, DType type, const Value& value) {
 namespace {
 
 Value integer(std::uint64_t bits, DType type) { return {wrapped(bits, type)}; }
-Value real(double x, DType type) { return {0, round_real(x, type)}; }
+Value real(double x, DType type) { return Value::real(round_real(x, type)); }
 
 /// The double nearest to an integer, or, where a narrower type rounds it again, one that rounds there as the integer
 /// does: truncated bits set the last bit (round to odd).
@@ -162,17 +165,17 @@ double to_double(std::uint64_t bits, DType from, DType to) {
 Value multiply(const Value& x, const Value& y, DType type) {
   if (is_integer(type)) return integer(x.integer * y.integer, type);
   const auto product = [&](double a, double b) { return round_real(a * b, type); };
-  if (!is_complex(type)) return {0, product(x.re, y.re)};
-  return {0, round_real(product(x.re, y.re) - product(x.im, y.im), type),
-          round_real(product(x.re, y.im) + product(x.im, y.re), type)};
+  if (!is_complex(type)) return Value::real(product(x.re, y.re));
+  return Value::real(round_real(product(x.re, y.re) - product(x.im, y.im), type),
+                     round_real(product(x.re, y.im) + product(x.im, y.re), type));
 }
 
 Value divide(const Value& x, const Value& y, DType type) {
   if (is_complex(type)) {
     const auto rounded = [&](double value) { return round_real(value, type); };
     const auto square = rounded(rounded(y.re * y.re) + rounded(y.im * y.im));
-    return {0, rounded(rounded(rounded(x.re * y.re) + rounded(x.im * y.im)) / square),
-            rounded(rounded(rounded(x.im * y.re) - rounded(x.re * y.im)) / square)};
+    return Value::real(rounded(rounded(rounded(x.re * y.re) + rounded(x.im * y.im)) / square),
+                       rounded(rounded(rounded(x.im * y.re) - rounded(x.re * y.im)) / square));
   }
   if (!is_integer(type)) return real(x.re / y.re, type);
   if (y.integer == 0) return {};
@@ -210,13 +213,13 @@ bool is_equal(const Value& x, const Value& y, DType type) {
 }
 
 Value absolute(const Value& x, DType type) {
-  if (!is_integer(type)) return {0, std::fabs(x.re)};
+  if (!is_integer(type)) return Value::real(std::fabs(x.re));
   return is_less(x, {}, type) ? integer(0 - x.integer, type) : x;
 }
 
 Value sign(const Value& x, DType type) {
   const int value = (is_less({}, x, type) ? 1 : 0) - (is_less(x, {}, type) ? 1 : 0);
-  if (!is_integer(type)) return {0, static_cast<double>(value)};
+  if (!is_integer(type)) return Value::real(static_cast<double>(value));
   return integer(static_cast<std::uint64_t>(static_cast<std::int64_t>(value)), type);
 }
 
@@ -273,7 +276,7 @@ double nearest_tf32(double x) {
 
 Value value_of(Scalar scalar, DType type) {
   if (is_integer(type)) return integer(static_cast<std::uint64_t>(static_cast<std::int64_t>(scalar.real())), type);
-  return {0, round_real(scalar.real(), type), round_real(scalar.imag(), type)};
+  return Value::real(round_real(scalar.real(), type), round_real(scalar.imag(), type));
 }
 
 Value apply(OpCode op, DType type, DType from, const Value& x, const Value& y, const Value& z) {
@@ -281,34 +284,34 @@ Value apply(OpCode op, DType type, DType from, const Value& x, const Value& y, c
   switch (op) {
     case OpCode::add:
       if (whole) return integer(x.integer + y.integer, type);
-      return {0, round_real(x.re + y.re, type), round_real(x.im + y.im, type)};
+      return Value::real(round_real(x.re + y.re, type), round_real(x.im + y.im, type));
     case OpCode::sub:
       if (whole) return integer(x.integer - y.integer, type);
-      return {0, round_real(x.re - y.re, type), round_real(x.im - y.im, type)};
+      return Value::real(round_real(x.re - y.re, type), round_real(x.im - y.im, type));
     case OpCode::mul:
       return multiply(x, y, type);
     case OpCode::scale:
-      return x.integer == 0 && x.re == 0 && x.im == 0 ? Value{} : multiply(x, y, type);
+      return is_zero(x, type) ? Value{} : multiply(x, y, type);
     case OpCode::div:
       return divide(x, y, type);
     case OpCode::neg:
-      return whole ? integer(0 - x.integer, type) : Value{0, -x.re, -x.im};
+      return whole ? integer(0 - x.integer, type) : Value::real(-x.re, -x.im);
     case OpCode::conj:
-      return {0, x.re, -x.im};
+      return Value::real(x.re, -x.im);
     case OpCode::cast:
       if (whole) return integer(x.integer, type);
       if (is_integer(from)) return real(to_double(x.integer, from, type), type);
-      return {0, round_real(x.re, type), round_real(x.im, type)};
+      return Value::real(round_real(x.re, type), round_real(x.im, type));
     case OpCode::tf32:
-      return {0, nearest_tf32(x.re)};
+      return Value::real(nearest_tf32(x.re));
     case OpCode::tf32_rest:
-      return {0, nearest_tf32(round_real(x.re - nearest_tf32(x.re), type))};
+      return Value::real(nearest_tf32(round_real(x.re - nearest_tf32(x.re), type)));
     case OpCode::real_part:
-      return {0, x.re};
+      return Value::real(x.re);
     case OpCode::imag_part:
-      return {0, x.im};
+      return Value::real(x.im);
     case OpCode::complex_of:
-      return {0, x.re, y.re};
+      return Value::real(x.re, y.re);
     case OpCode::minimum:
       return is_less(y, x, from) ? y : x;
     case OpCode::maximum:
@@ -355,11 +358,11 @@ Value identity_of(OpCode op, DType type) {
   const auto largest = is_integer(type) ? ~std::uint64_t{0} >> (64 - 8 * size_of(type) + (is_signed(type) ? 1 : 0)) : 0;
   switch (op) {
     case OpCode::mul:
-      return is_integer(type) ? Value{1} : Value{0, 1};
+      return is_integer(type) ? Value{1} : Value::real(1);
     case OpCode::minimum:
-      return is_integer(type) ? Value{largest} : Value{0, kInfinity};
+      return is_integer(type) ? Value{largest} : Value::real(kInfinity);
     case OpCode::maximum:
-      return is_integer(type) ? integer(is_signed(type) ? ~largest : 0, type) : Value{0, -kInfinity};
+      return is_integer(type) ? integer(is_signed(type) ? ~largest : 0, type) : Value::real(-kInfinity);
     case OpCode::bit_and:
       return integer(~std::uint64_t{0}, type);
     default:

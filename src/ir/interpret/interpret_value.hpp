@@ -6,10 +6,24 @@
 
 namespace ricci::ir::oracle {
 
-/// One value of any type. Integers are held sign- or zero-extended; reals exactly, as doubles.
+/// One value: of an integer type sign- or zero-extended, of any other exactly, as doubles. Which of both it is, its
+/// type says. Of 16 bytes, as functions return those in registers: stores of eight bytes and a load of all just behind
+/// them, which has to wait for them, were half of the interpreter's time.
 struct Value {
-  std::uint64_t integer = 0;
-  double re = 0, im = 0;
+  union {
+    std::uint64_t integer;
+    double re;
+  };
+  double im = 0;
+
+  Value() : integer(0) {}  // re is 0, too
+  Value(std::uint64_t bits) : integer(bits) {}
+  static Value real(double re, double im = 0) {
+    Value value;
+    value.re = re;
+    value.im = im;
+    return value;
+  }
 };
 
 Value load(const void* address, DType type);
@@ -29,6 +43,8 @@ double nearest_tf32(double x);
 
 /// What a reduction of no terms gives.
 Value identity_of(OpCode op, DType type);
+
+inline bool is_zero(const Value& x, DType type) { return is_integer(type) ? x.integer == 0 : x.re == 0 && x.im == 0; }
 
 /// Whether a predicate of any integer type holds.
 inline bool holds(const Value& predicate) { return predicate.integer != 0; }

@@ -165,9 +165,8 @@ Item Machine::operation(const Value& value, const Item* operands) {
   Item result;
   const auto n = value.operands.size();
   // A factor 0 hides whatever it scales.
-  const auto& x = operands[0].value;
-  const bool hides =
-      value.op == OpCode::scale && operands[0].unwritten < 0 && values_ && x.integer == 0 && x.re == 0 && x.im == 0;
+  const bool hides = value.op == OpCode::scale && operands[0].unwritten < 0 && values_ &&
+                     ir::oracle::is_zero(operands[0].value, value.type);
   for (std::size_t k = 0; k < n && !hides; ++k) {
     if (operands[k].unwritten >= 0) result.unwritten = operands[k].unwritten;
   }
