@@ -118,9 +118,10 @@ std::vector<CopiedContraction> joined(const ir::Program& program, const CpuModel
     if (least_us > most_us) continue;
     const auto composite = kernel::composite_of(program, {"", made.directives});
     const auto& rest = composite.canonical[composite.product].program;
-    if (least_contraction_us(rest, device) > most_us) continue;
+    const auto least_product_us = least_contraction_us(rest, device);
+    if (least_product_us > most_us) continue;
     const auto us = times.us(composite) + short_rows_us(composite, device);
-    const auto product_us = product(rest, device, most_us - us);
+    const auto product_us = least_product_us < most_us - us ? product(rest, device, most_us - us) : std::nullopt;
     if (product_us) found.push_back({std::move(made.directives), us + *product_us});
   }
   return found;
@@ -159,7 +160,7 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
   while (!left.empty()) {
     // Orders by what all steps take at least.
     struct Way {
-      double least_us;
+      double least_us, product_us;  ///< at least: of all, and of the product
       int which;
       Directives copies;
       kernel::Composite composite;
@@ -169,10 +170,11 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
     for (const int which : left) {
       if (copied_us + least.copy(which) + least.product() > most_us) continue;
       for (auto& order : matrices.orders(which)) {
-        Way way{copied_us + least.fastest_copy(which), which, best.copies, {}};
+        Way way{0, 0, which, best.copies, {}};
         way.copies.push_back(std::move(order));
         way.composite = kernel::composite_of(program, {"", way.copies});
-        way.least_us += least_contraction_us(way.product(), device);
+        way.product_us = least_contraction_us(way.product(), device);
+        way.least_us = copied_us + least.fastest_copy(which) + way.product_us;
         ways.push_back(std::move(way));
       }
     }
@@ -187,9 +189,10 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
       const auto copies_us = copied_us + least.copy(way.which);
       const auto shortest_us = copied_us + least.fastest_copy(way.which);
       const bool alone = copies_us > kLittle * most_us;  // whether it is worth nothing together with others
-      const auto product_us = product(
-          way.product(), device,
-          std::min(bound_us - shortest_us, alone ? std::nextafter(most_us, 2 * most_us) - copies_us : bound_us));
+      const auto room_us =
+          std::min(bound_us - shortest_us, alone ? std::nextafter(most_us, 2 * most_us) - copies_us : bound_us);
+      if (way.product_us >= room_us) continue;
+      const auto product_us = product(way.product(), device, room_us);
       if (!product_us || (alone && copies_us + *product_us > most_us)) continue;
       const auto us = times.us(way.composite);
       if (us + *product_us >= bound_us) continue;

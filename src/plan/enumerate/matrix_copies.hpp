@@ -69,7 +69,6 @@ class MatrixCopies {
 };
 
 /// What copies of tensors are predicted to take; equal ones are worked out once.
-/// What copies of tensors are predicted to take; equal ones are worked out once.
 template <class Device>
 class CopyTimes {
  public:

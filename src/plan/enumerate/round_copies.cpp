@@ -110,10 +110,11 @@ Copies RoundCopies::of(const tiles::Tile& side, const tiles::Tile& chunk) const 
     copies.split = copies.elements / static_cast<double>(lie.together);
   copies.run_bytes = static_cast<double>(lie.run * size);
   if (n * size < kPastFirstCache || contraction.converts(of_rows)) {
-    const auto bytes = lie.run * size, aligned = alignment_of(side, chunk, lie.run);
+    // Runs begin at multiples of elements, so that odd ones need not be asked where.
+    const auto bytes = lie.run * size, whole = bytes & -bytes;
+    const auto aligned = whole == size ? whole : alignment_of(side, chunk, lie.run);
     copies.held_lines = copies.elements / static_cast<double>(lie.run) *
-                        static_cast<double>(bytes + kCacheLineBytes - std::min(aligned, bytes & -bytes)) /
-                        kCacheLineBytes;
+                        static_cast<double>(bytes + kCacheLineBytes - std::min(aligned, whole)) / kCacheLineBytes;
   }
   set_fetched(copies, contraction, of_rows, chunk);
   copies.converted = contraction.converts(of_rows) ? copies.elements : 0;
