@@ -471,7 +471,7 @@ class ContractionEnumerator {
     };
     const bool shared = cut.share.of_all();  // by clusters, whose parts of sums all leave through shared memory
     const auto first = times_of(shared);
-    const bool relays = cut.share.blocks == 1 && c.relays && rounds[0]->part_sectors > 0;
+    const bool relays = cut.share.blocks == 1 && c.relays;
     std::optional<LaunchTimes> others;
     if (!may_take(first, shared) && !(relays && may_take(others.emplace(times_of(true)), true))) return false;
     const auto stage = room_.stage_bytes(cut);
@@ -497,7 +497,7 @@ class ContractionEnumerator {
       }
     };
     complete(first, shared);
-    // Results leave through shared memory where stores of parts of sectors are much of the time.
+    // Results leave through shared memory where stores are much of the time.
     constexpr double kMuch = 0.25;
     if (relays && stores >= kMuch * cut.seconds) {
       if (!others) others.emplace(times_of(true));

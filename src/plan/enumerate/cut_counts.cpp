@@ -208,7 +208,7 @@ void CutCounts::bound_stores(ContractionCounts& counts, const Tile& rows, const 
   const auto results = up(rows.size, c.row_unit) * up(columns.size, c.column_unit) * c.products;
   cut.relaid = counts.cluster > 1;
   set_stores(counts, cut, place, results);
-  if (counts.cluster > 1 || !c.relays || counts.part_sectors == 0) return;
+  if (counts.cluster > 1 || !c.relays) return;
   auto others = counts;
   cut.relaid = true;
   set_stores(others, cut, place, results);
