@@ -116,12 +116,12 @@ class Rounds {
   }
 
   double waits(const CountedNode& sum) const {
-    constexpr double kLatency = 4, kAhead = 100;  // terms of other points that a processor adds meanwhile
+    constexpr double kLatencyOfSum = 4, kAhead = 100;  // terms of other points that a processor adds meanwhile
     double terms = 1;
     for (const int q : node(sum).over)
       terms *= static_cast<double>(program_.indices[static_cast<std::size_t>(q)].extent);
     const double part = whole_ ? 1 : terms / (terms + kAhead);
-    return part * sum.times * rounds_ * std::max(0.0, kLatency - 0.5 * values(sum));
+    return part * sum.times * rounds_ * std::max(0.0, kLatencyOfSum - 0.5 * values(sum));
   }
 
   /// Rows take as many additions as their length has bits, and one of what came before.
