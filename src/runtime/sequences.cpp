@@ -35,6 +35,9 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
     limits.least = 16384;
     limits.lanes_bytes = kAccumulators * kVectorBytes;
     limits.vector_bytes = kVectorBytes;
+    limits.tile_points = 32 * 32;  // few results of long sums are a few tasks, whatever the threads
+    limits.tile_workers = 32;
+    limits.tile_least = 16384;
     limits.least_of_rows = 1 << 18;  // what is in a cache, one kernel sums in the time that a second one takes to start
     static const bool more_than_two = sysconf(_SC_NPROCESSORS_CONF) > 2;  // cached: it reads a file
     limits.scans = more_than_two;

@@ -195,6 +195,21 @@ TEST_CASE("products with a few vectors have the same bits on any number of threa
   }
 }
 
+TEST_CASE("few results of long sums of products have the same bits on any number of threads") {
+  for (const std::string type : {"f32", "f64"}) {
+    for (const std::string b : {"B(j, k)", "B(k, j)"}) {
+      const auto program =
+          parsed("index i = 5; index j = 9; index k = 70001\ninput A(i, k) : " + type + "\ninput " + b + " : " + type +
+                 "\noutput C(i, j) : " + type + "\nC(i, j) = sum(k, A(i, k) * " + b + ")\n");
+      Runtime runtime;
+      CHECK(runtime.plan_program(program).info().steps >= 2);  // parts of the sums, then these
+      CHECK(executed(program, 1, false) == interpreted(program));
+      const auto alone = executed(program, 1, true);
+      for (int threads = 2; threads <= 8; ++threads) CHECK(executed(program, threads, true) == alone);
+    }
+  }
+}
+
 TEST_CASE("an exact program keeps its long sums whole, and a plan shows what was cut") {
   const std::string text = "index i = 100003\ninput x(i) : f64\noutput s() : f64\n";
   Runtime runtime;

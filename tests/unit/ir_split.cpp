@@ -333,6 +333,55 @@ TEST_CASE("parts of sums of products read whole rows of memory, or come nearest 
   CHECK(parts_of(1, 331, ir::CutOrder::nearest) == Parts{1, 331, 6, 12});
 }
 
+TEST_CASE("parts of sums of products are whole vectors with a rest where an extent is prime") {
+  // C[a, b] = sum over k of A[a, k] * B[b, k], or of A[k, a] * B[k, b].
+  const auto product = [](std::int64_t k, bool rows) {
+    ir::Builder b;
+    b.program.exact = false;
+    b.program.indices = {{"a", 5}, {"b", 7}, {"k", k}};
+    b.program.buffers = {{"A", DType::f64, false, 0, 5 * k - 1, 0},
+                         {"B", DType::f64, false, 0, 7 * k - 1, 0},
+                         {"C", DType::f64, true, 0, 34, 0}};
+    const auto x = b.load(0, {{rows ? k : 1, 0, rows ? 1 : 5}, 0}), y = b.load(1, {{0, rows ? k : 1, rows ? 1 : 7}, 0});
+    b.store(2, {{7, 1, 0}, 0}, b.reduce(OpCode::add, b.op(OpCode::mul, DType::f64, x, y), {2}));
+    return b.finish();
+  };
+  ir::SplitLimits limits;
+  limits.tile_points = 64;
+  limits.tile_workers = 4;
+  const auto partial_results = [&](std::int64_t k, bool rows) {
+    const auto tiles = cut(product(k, rows), limits);
+    return tiles.steps.size() == 2 ? (tiles.storages[3].last + 1) / 35 : 0;
+  };
+  CHECK(partial_results(5003, false) == 0);  // no vectors, no rest
+  limits.vector_bytes = 64;
+  CHECK(partial_results(5003, false) >= 4);
+  CHECK(partial_results(5003, true) >= 4 * 8);  // of each lane
+  CHECK(partial_results(5003, true) % 8 == 0);
+  CHECK(partial_results(4096, false) == 4);  // equal parts
+  CHECK(partial_results(4096, true) == 4 * 8);
+  CHECK(partial_results(1019, false) == 0);  // short
+}
+
+TEST_CASE("lanes divide what a part has of an index") {
+  // C[a, b] = sum over p and q of A[a, p, q] * B[b, p, q]: both are cut, and 100 is no multiple of 8.
+  ir::Builder b;
+  b.program.exact = false;
+  b.program.indices = {{"a", 5}, {"b", 7}, {"p", 5}, {"q", 200}};
+  b.program.buffers = {
+      {"A", DType::f64, false, 0, 4999, 0}, {"B", DType::f64, false, 0, 6999, 0}, {"C", DType::f64, true, 0, 34, 0}};
+  const auto x = b.load(0, {{1000, 0, 200, 1}, 0}), y = b.load(1, {{0, 1000, 200, 1}, 0});
+  b.store(2, {{7, 1, 0, 0}, 0}, b.reduce(OpCode::add, b.op(OpCode::mul, DType::f64, x, y), {2, 3}));
+  ir::SplitLimits limits;
+  limits.tile_points = 64;
+  limits.tile_workers = 10;
+  limits.tile_least = 100;
+  limits.vector_bytes = 64;
+  const auto tiles = cut(b.finish(), limits);
+  REQUIRE(tiles.steps.size() == 2);
+  CHECK(tiles.storages[3].last + 1 == 10 * 35);
+}
+
 TEST_CASE("a sum of products along memory that uses an operand once is summed by the lanes of a vector") {
   // C[a] = sum over k of A[a, k] * B[k], or of A[k, a]; of A[a, k] * B[k, a] both operands are used once.
   struct Case {

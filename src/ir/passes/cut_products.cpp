@@ -64,6 +64,28 @@ class Cutter {
     return std::min(limits_.tile_workers / tiles, values / limits_.tile_least);
   }
 
+  /// Parts of the first index that has as many as are wanted, or up to twice as many, with little left over: whole rows
+  /// of memory in each, and multiples of as large a power of two as can be, so that what sums them divides them
+  /// further.
+  std::optional<Cut> cut_with_rest(const std::vector<Cut>& left, std::int64_t points, std::int64_t values) const {
+    constexpr std::int64_t kLittle = 128;  // a part of the sum that the step which combines all others takes along
+    constexpr std::int64_t kMostUnit = 1024;
+    const auto wanted = wanted_parts(points, values);
+    if (wanted < 2) return std::nullopt;
+    for (const auto& whole : left) {
+      for (auto unit = kMostUnit; unit >= whole.row; unit /= 2) {
+        Cut best;
+        for (auto n = wanted; n <= 2 * wanted; ++n) {
+          const auto length = whole.length / n / unit * unit;
+          if (length > 1 && n * length > best.length * best.tiles)
+            best = Cut{whole.index, length, n, whole.length - n * length};
+        }
+        if (best.length > 1 && kLittle * best.rest <= whole.length) return best;
+      }
+    }
+    return std::nullopt;
+  }
+
  private:
   /// The next index to cut, with the number of its parts: of those of which a cut makes no more than are wanted the
   /// first, or the one that makes the most, as CutOrder says; or else the one that makes the fewest too many. Null
@@ -105,7 +127,7 @@ class Cutter {
 
 }  // namespace
 
-Lanes lanes_of(const Program& program, const Node& node, const Cut& tiles, std::int64_t bytes) {
+Lanes lanes_of(const Program& program, const Node& node, const std::vector<Cut>& cuts, std::int64_t bytes) {
   if (bytes == 0 || is_integer(node.type)) return {};
   for (const int q : node.over) {
     bool neighbours = false, others = false;
@@ -116,7 +138,8 @@ Lanes lanes_of(const Program& program, const Node& node, const Cut& tiles, std::
                (inner.kind == NodeKind::index && inner.source == q);
       return false;
     });
-    const auto length = q == tiles.index ? tiles.length : program.indices[at(q)].extent;
+    const auto cut = std::find_if(cuts.begin(), cuts.end(), [&](const Cut& c) { return c.index == q; });
+    const auto length = cut != cuts.end() ? cut->length : program.indices[at(q)].extent;
     const auto lanes = bytes / size_of(node.type);
     if (neighbours && !others && length % lanes == 0 && length >= 4 * lanes) return {q, lanes};
   }
@@ -164,27 +187,35 @@ std::vector<Cut> cuts_of_products(const Program& program, const Node& node, std:
       best = std::move(cuts);
     }
   }
+  // Prime extents, and parts of the only index that neither vectors along it nor shorter sums divide.
+  constexpr std::int64_t kEven = 128;
+  const bool ragged = best.size() == 1 && left.size() == 1 && best.front().length % kEven != 0;
+  if (limits.vector_bytes > 0 && (ragged || 2 * most < cutter.wanted_parts(points, values))) {
+    if (const auto cut = cutter.cut_with_rest(left, points, values)) return {*cut};
+  }
   return best;
+}
+
+bool uses_once(const Program& program, const Node& node, std::int64_t points, std::int64_t values) {
+  return any_below(program, node.operand[0], [&](const Node& inner) {
+    return inner.kind == NodeKind::load && reached(inner.offset, program.indices) == points * values;
+  });
 }
 
 std::optional<Cut> lanes_of_rows(const Program& program, const Node& node, std::int64_t points, std::int64_t values,
                                  const SplitLimits& limits) {
   constexpr std::int64_t kVectors = 16;  // of a row, so that partial results are few beside what they are made of
   if (limits.vector_bytes == 0 || points * values < limits.least_of_rows) return std::nullopt;
-  bool once = false, alike = true;
-  any_below(program, node.operand[0], [&](const Node& inner) {
-    if (inner.kind != NodeKind::load) return false;
-    once = once || reached(inner.offset, program.indices) == points * values;
-    alike = alike && inner.type == node.type;
-    return false;
+  const bool converts = any_below(program, node.operand[0], [&](const Node& inner) {
+    return inner.kind == NodeKind::load && inner.type != node.type;
   });
-  if (!once || !alike) return std::nullopt;  // what is converted is not read by vectors
+  if (converts || !uses_once(program, node, points, values)) return std::nullopt;  // vectors read no other type
   const auto lanes = limits.vector_bytes / size_of(node.type);
   for (const int q : node.over) {
     const auto extent = program.indices[at(q)].extent;
     if (extent < kVectors * lanes) continue;
     const Cut whole{q, extent / lanes * lanes, 1, extent % lanes};
-    if (lanes_of(program, node, whole, limits.vector_bytes).index == q) return whole;
+    if (lanes_of(program, node, {whole}, limits.vector_bytes).index == q) return whole;
   }
   return std::nullopt;
 }

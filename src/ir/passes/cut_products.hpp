@@ -40,16 +40,20 @@ struct Lanes {
   std::int64_t count = 1;
 };
 ///   bytes  of them all; 0: there are none
-Lanes lanes_of(const Program& program, const Node& node, const Cut& tiles, std::int64_t bytes);
+Lanes lanes_of(const Program& program, const Node& node, const std::vector<Cut>& cuts, std::int64_t bytes);
 
 /// Whether a reduction is a sum of products of two loads.
 bool sums_products(const Program& program, const Node& node);
 
 /// Indices of such a sum in equal parts, so many that the tiles of all parts are work for all; none where they are
-/// without, or where the sums would be too short to be worth partial results.
+/// without, or where the sums would be too short to be worth partial results. Where parts are whole vectors, an index
+/// without such divisors leaves a rest.
 ///   points, values  of the result, and that each of them sums
 std::vector<Cut> cuts_of_products(const Program& program, const Node& node, std::int64_t points, std::int64_t values,
                                   const SplitLimits& limits);
+
+/// Whether such a sum uses each value of an operand once.
+bool uses_once(const Program& program, const Node& node, std::int64_t points, std::int64_t values);
 
 /// Such a sum that uses each value of an operand once, and whose neighbours in memory it sums: one part, whose partial
 /// results are a vector of neighbours. Nothing for others.

@@ -132,7 +132,7 @@ class Splitter {
     const auto tiles = cut_of(q, extent, points, 1);
     if (!tiles) return {};
 
-    const auto lanes = lanes_of(program, scan, *tiles, limits_.lanes_bytes);
+    const auto lanes = lanes_of(program, scan, {*tiles}, limits_.lanes_bytes);
     const auto partial = rows(program, free, tiles->tiles * lanes.count, scan.type, "partial");
     const auto before = rows(program, free, tiles->tiles + 1, scan.type, "before");
     std::vector<Step> made;
@@ -299,13 +299,25 @@ class Splitter {
       for (const int q : node.over) over[at(q)] = true;
       const auto values = program.points(over);
       if (!outermost) continue;
-      if (worth_cutting(values, points) && limits_.lanes_bytes > 0) {
+      const bool products = sums_products(program, node);
+      // What reads a value for each product, or for a few, is bound by memory: neighbours side by side, or whole rows.
+      constexpr std::int64_t kFewResults = 16;
+      const auto side_by_side = [&] {
+        return limits_.lanes_bytes > 0 && (points < kFewResults || uses_once(program, node, points, values));
+      };
+      const bool tiles_of_products =
+          products && limits_.tile_points > 0 && values >= 2 * limits_.tile_least && !side_by_side();
+      if (worth_cutting(values, points) && limits_.lanes_bytes > 0 && !tiles_of_products) {
         if (const auto tiles = cut_of_reduction(program, node, points, values))
           return cut_reduction(step, static_cast<NodeId>(id), {{*tiles}, limits_.lanes_bytes}, depends[id]);
       }
-      if (sums_products(program, node)) {
+      if (tiles_of_products) {
+        constexpr std::int64_t kLaneResults = 256;  // of more, packing an operand is little of the time
+        const auto lanes_bytes = points <= kLaneResults ? limits_.vector_bytes : 0;
         if (auto cuts = cuts_of_products(program, node, points, values, limits_); !cuts.empty())
-          return cut_reduction(step, static_cast<NodeId>(id), {std::move(cuts), 0, true}, depends[id]);
+          return cut_reduction(step, static_cast<NodeId>(id), {std::move(cuts), lanes_bytes, true}, depends[id]);
+      }
+      if (products) {
         if (const auto whole = lanes_of_rows(program, node, points, values, limits_))
           return cut_reduction(step, static_cast<NodeId>(id), {{*whole}, limits_.vector_bytes}, depends[id]);
       }
@@ -342,10 +354,10 @@ class Splitter {
     const auto& node = program.nodes[at(id)];
     const auto& [cuts, lanes_bytes, apart] = how;
     const auto& tiles = cuts.front();
-    const auto lanes = lanes_of(program, node, tiles, lanes_bytes);
+    const auto lanes = lanes_of(program, node, cuts, lanes_bytes);
     std::int64_t parts = 1;
     for (const auto& cut : cuts) parts *= cut.tiles;
-    const auto partial = rows(program, depends, apart ? 1 : parts * lanes.count, node.type, "partial");
+    const auto partial = rows(program, depends, (apart ? 1 : parts) * lanes.count, node.type, "partial");
     std::int64_t stride = 1;
     if (apart) {
       auto& last = sequence_.storages[static_cast<std::size_t>(partial.storage)].last;
@@ -382,9 +394,14 @@ class Splitter {
     }
     // Combined by all points that need it, or once for them.
     const auto result = [&](StepPiece& piece) {
-      const auto t = piece.fresh_index("tile", parts * lanes.count);
-      const auto part = piece.builder.load(piece.buffer(sequence_, partial.storage), piece.row(partial, t, stride));
-      auto value = piece.builder.reduce(node.op, part, {t});
+      std::vector<int> each{piece.fresh_index("tile", apart ? parts : parts * lanes.count)};
+      auto place = piece.row(partial, each[0], stride);
+      if (apart && lanes.count > 1) {
+        each.push_back(piece.fresh_index("lane", lanes.count));
+        StepPiece::add_term(place, each[1], 1);
+      }
+      const auto part = piece.builder.load(piece.buffer(sequence_, partial.storage), std::move(place));
+      auto value = piece.builder.reduce(node.op, part, each);
       if (tiles.rest > 0) {
         const auto j = piece.index(tiles.index, tiles.rest, 1, tiles.tiles * tiles.length, "_rest");
         std::vector<int> over;

@@ -23,8 +23,9 @@ struct SplitLimits {
   std::int64_t tile_points = 0, tile_workers = 0;
   std::int64_t tile_least = 1024;  ///< products that each part sums, at least
   /// Of a vector along the neighbours in memory that a sum of products runs over, where it uses each value of an
-  /// operand once and there are so many of these at least: results are summed by its lanes, then over these. 0: they
-  /// are not.
+  /// operand once and there are so many of these at least: results are summed by its lanes, then over these. So
+  /// are parts of sums of products whose operands are both neighbours there, and parts are whole vectors, with a rest
+  /// behind them where an extent has no divisors. 0: they are not.
   std::int64_t vector_bytes = 0, least_of_rows = 0;
   CutOrder cut_order = CutOrder::furthest;  ///< of such sums
   bool scans = true;                        ///< scans and compactions, too: they read and compute everything twice

@@ -398,19 +398,19 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
   constexpr std::int64_t kShortSum = 128, kFewTiles = 8;
   const bool few = depth <= kShortSum && batch * rows * columns * problem_.size > 2 * device_.l2_bytes;
   const auto of_cache = few ? device_.l1_bytes / 2 : device_.l2_bytes * 2 / 5;
-  // A task each where results are few and the sums long: what is packed is packed as rarely as can be, once in two
-  // tasks of rows and of columns.
   const bool long_sums = depth > 4 * std::min(rows, columns);
-  auto most_rows = std::max(of_cache / problem_.size / chunk, few ? kFewTiles * tile_rows : tile_rows);
-  if (long_sums && device_.threads > 1) most_rows = std::min(most_rows, std::max(parts(rows, 2), tile_rows));
-  // Without sums the result's rows are written one after the other.
-  grow(b.rows, depth_.empty() ? tile_rows : most_rows, few ? 1 : 64 / problem_.size,
-       few ? &Axis::in_result : &Axis::in_rows);
   const auto counts =
       2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth * batch);
   const auto wanted = device_.threads == 1 || counts < 2e6
                           ? std::int64_t{1}
                           : (long_sums ? kFewTasks : tasks_of_thread) * device_.threads;
+  // A task each where results are few and the sums long: what is packed is packed as rarely as can be, once in two
+  // tasks of rows and of columns.
+  auto most_rows = std::max(of_cache / problem_.size / chunk, few ? kFewTiles * tile_rows : tile_rows);
+  if (long_sums && batch < wanted) most_rows = std::min(most_rows, std::max(parts(rows, 2), tile_rows));
+  // Without sums the result's rows are written one after the other.
+  grow(b.rows, depth_.empty() ? tile_rows : most_rows, few ? 1 : 64 / problem_.size,
+       few ? &Axis::in_result : &Axis::in_rows);
   auto most = std::max(room / problem_.size / chunk, product(b.columns, tile_of));
   for (;;) {
     if (b.blocks == Blocks::rows_of_result) {
