@@ -179,9 +179,10 @@ class Runtime {
                                 std::span<const void* const> inputs, std::span<const Scalar> params,
                                 Precision precision);
 
-  /// Measures what the device's memory does (copies with one thread and more) and keeps it beside the tuning store, for
-  /// the model of every later plan on this kind of device. A second or two; what was measured before is replaced. Plans
-  /// that measure do it by themselves where nothing is kept. Throws DeviceError, PlanError with target_sm.
+  /// Measures what the device's memory does (copies with one thread and more), and a CPU's multiply-adds and pages, and
+  /// keeps it beside the tuning store, for the model of every later plan on this kind of device. A second or two; what
+  /// was measured before is replaced. Plans that measure do it by themselves where nothing is kept. Throws DeviceError,
+  /// PlanError with target_sm.
   void measure_device(const PlanOptions& options = {});
 
   CacheStatistics cache_statistics() const noexcept;

@@ -7,10 +7,12 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <vector>
 
 #include "ricci/error.hpp"
 #include "runtime/host_copy.hpp"
 #include "runtime/host_memory.hpp"
+#include "runtime/host_multiply.hpp"
 #include "runtime/thread_pool.hpp"
 #include "runtime/tuning.hpp"
 
@@ -26,7 +28,7 @@ constexpr int kSamples = 3;
 
 std::string measured_memory_key(const Target& target) {
   const int processors = static_cast<int>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L));
-  return fmt::format("ricci device_model 1\ndevice {}\n", device_kind(target, processors));
+  return fmt::format("ricci device_model 2\ndevice {}\n", device_kind(target, processors));
 }
 
 /// GB/s of the fastest of some runs: what the device can do, not what else was going on.
@@ -37,13 +39,28 @@ double best_GBs(double bytes, const std::function<double()>& run_us) {
   return bytes / std::max(least, 1e-3) * 1e-3;
 }
 
+/// Pages of 4096 bytes, of each of which a line is read: more than any processor keeps translations of, and as many
+/// lines as a second cache holds.
+constexpr std::int64_t kPages = 8192, kPageBytes = 4096;
+
+/// Memory in pages of that size, whatever the system gives to large tensors.
+HostMemory small_pages(std::int64_t bytes) {
+  HostMemory memory(static_cast<std::byte*>(std::aligned_alloc(kPageBytes, static_cast<std::size_t>(bytes))));
+  if (memory) (void)::madvise(memory.get(), static_cast<std::size_t>(bytes), MADV_NOHUGEPAGE);
+  return memory;
+}
+
 class HostBench {
  public:
-  explicit HostBench(std::int64_t bytes)
+  HostBench(std::int64_t bytes, int vector_bytes)
       : bytes_(bytes),
+        vector_bytes_(vector_bytes),
         a_(allocate_host(static_cast<std::size_t>(bytes))),
-        b_(allocate_host(static_cast<std::size_t>(bytes))) {
-    if (!a_ || !b_) throw DeviceError(fmt::format("no memory to measure in: two buffers of {} bytes", bytes));
+        b_(allocate_host(static_cast<std::size_t>(bytes))),
+        small_(small_pages(kPages * kPageBytes)) {
+    if (!a_ || !b_ || !small_)
+      throw DeviceError(fmt::format("no memory to measure in: two buffers of {} bytes", bytes));
+    std::memset(small_.get(), 0x3f, static_cast<std::size_t>(kPages * kPageBytes));
     std::memset(a_.get(), 0x3f, static_cast<std::size_t>(bytes));
     std::memset(b_.get(), 0x3f, static_cast<std::size_t>(bytes));
   }
@@ -86,19 +103,70 @@ class HostBench {
     rates.rows_GBs = reading(read_rows);
     rates.write_GBs = best_GBs(bytes, timed([](void* to, const void*, std::int64_t n) { write_streaming(to, n); }));
     rates.apart_GBs = best_GBs(bytes, timed([](void* to, const void*, std::int64_t n) { write_apart(to, n); }));
+    rates.multiply_GFs = multiply_GFs(pool);
+    const double dense = line_ns(pool, a_.get(), read_dense);
+    rates.page_ns = std::max(line_ns(pool, a_.get(), read_pages) - dense, 0.0);
+    rates.small_page_ns = std::max(line_ns(pool, small_.get(), read_pages) - dense, 0.0);
     return rates;
   }
 
  private:
+  /// Microseconds of each thread's fastest run, while the others do the same. Each looks at its own time, as one that
+  /// waits for a processor would hold up all.
+  template <class Run>
+  static std::vector<double> each_least_us(ThreadPool& pool, const Run& run) {
+    struct Context {
+      const Run& run;
+      std::vector<double> us;
+    } context{run, std::vector<double>(static_cast<std::size_t>(pool.threads()), 0.0)};
+    constexpr int kShortSamples = 8;
+    for (int k = 0; k < kShortSamples; ++k) {
+      pool.run(
+          pool.threads(),
+          [](void* given, int task) {
+            auto& c = *static_cast<Context*>(given);
+            auto& least = c.us[static_cast<std::size_t>(task)];
+            const auto start = std::chrono::steady_clock::now();
+            c.run();
+            const std::chrono::duration<double, std::micro> us = std::chrono::steady_clock::now() - start;
+            least = least == 0 ? us.count() : std::min(least, us.count());
+          },
+          &context);
+    }
+    return std::move(context.us);
+  }
+
+  /// Of all threads together.
+  double multiply_GFs(ThreadPool& pool) const {
+    constexpr std::int64_t kRounds = 100'000;
+    const double operations = multiply_add(vector_bytes_, 1) * kRounds;
+    double rate = 0;
+    for (const auto us : each_least_us(pool, [this] { (void)multiply_add(vector_bytes_, kRounds); }))
+      rate += operations / us * 1e-3;
+    return rate;
+  }
+
+  /// For each line, on average. All threads read the same lines, each into its own caches.
+  static double line_ns(ThreadPool& pool, const std::byte* from, std::uint64_t (*read)(const void*, std::int64_t)) {
+    double all_us = 0;
+    const auto run = [from, read] {
+      const auto sum = read(from, kPages);
+      asm volatile("" : : "r"(sum));  // keeps the reads from being optimised away
+    };
+    for (const auto us : each_least_us(pool, run)) all_us += us;
+    return 1e3 * all_us / pool.threads() / kPages;
+  }
+
   std::int64_t place(int task, int threads) const { return bytes_ / 4096 * task / threads * 4096; }
 
   std::int64_t bytes_;
-  HostMemory a_, b_;
+  int vector_bytes_;
+  HostMemory a_, b_, small_;
 };
 
-MeasuredMemory measure_cpu(int threads) {
+MeasuredMemory measure_cpu(const Target& target, int threads) {
   const auto l3_bytes = static_cast<std::int64_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L));
-  HostBench bench(std::clamp(4 * l3_bytes, kLeastBytes, kMostBytes));
+  HostBench bench(std::clamp(4 * l3_bytes, kLeastBytes, kMostBytes), target.cpu.vector_bytes);
   MeasuredMemory measured;
   for (int n = 1;; n = std::min(2 * n, threads)) {
     measured.rates.push_back(bench.rates(n));
@@ -147,7 +215,7 @@ std::shared_ptr<const MeasuredMemory> find_measured_memory(cache::Store& store, 
 }
 
 std::shared_ptr<const MeasuredMemory> measure_memory(cache::Store& store, const Target& target, int threads) {
-  const auto measured = target.device == Device::cpu ? measure_cpu(std::max(threads, 1)) : measure_gpu(target);
+  const auto measured = target.device == Device::cpu ? measure_cpu(target, std::max(threads, 1)) : measure_gpu(target);
   cache::Entry entry;
   entry.key = measured_memory_key(target);
   entry.source = plan::print(measured);

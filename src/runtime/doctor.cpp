@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "cache/store.hpp"
 #include "jit/cpu_compiler.hpp"
 #include "jit/cpu_target.hpp"
@@ -56,7 +58,14 @@ std::string rates_text(const plan::MeasuredMemory& measured) {
                                    : fmt::format("{:.0f} GB/s with {} {} ({:.0f} by nontemporal stores)", r.copy_GBs,
                                                  r.threads, r.threads == 1 ? "thread" : "threads", r.streaming_GBs));
   }
-  return fmt::format("copies at {}", fmt::join(parts, ", "));
+  auto text = fmt::format("copies at {}", fmt::join(parts, ", "));
+  if (measured.rates.front().threads == 0) return text;
+  std::transform(measured.rates.begin(), measured.rates.end(), parts.begin(), [](const plan::MemoryRates& r) {
+    return fmt::format("{:.0f} GF/s with {} {}", r.multiply_GFs, r.threads, r.threads == 1 ? "thread" : "threads");
+  });
+  const auto& alone = measured.rates.front();
+  return text + fmt::format("; multiply-adds of f64 at {}; {:.1f} ns for a page, {:.1f} ns for one of 4096 B",
+                            fmt::join(parts, ", "), alone.page_ns, alone.small_page_ns);
 }
 
 /// The library that the environment names, which may be none that can be used.
@@ -70,7 +79,7 @@ DoctorLine blas_line() {
   }
 }
 
-/// Measured memory bandwidths of a device.
+/// What was measured of a device.
 DoctorLine memory_line(cache::Store& store, const char* device, const PlanOptions& options) {
   const auto measured = runtime::find_measured_memory(store, runtime::target_of(options));
   return {State::ok, fmt::format("{} memory", device),

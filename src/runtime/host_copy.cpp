@@ -121,4 +121,30 @@ std::uint64_t read_rows(const void* from, std::int64_t bytes) {
   return all_words(sum);
 }
 
+std::uint64_t read_pages(const void* from, std::int64_t pages) {
+  constexpr std::int64_t kPage = 4096;
+  const auto* a = static_cast<const char*>(from);
+  std::uint64_t sum = 0;
+  for (std::int64_t page = 0; page < pages; ++page) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, a + page * kPage + page * kLine % kPage, sizeof word);
+    sum += word;
+  }
+  return sum;
+}
+
+std::uint64_t read_dense(const void* from, std::int64_t lines) {
+  constexpr std::int64_t kRow = 64;  // lines of a page: read across rows
+  const auto* a = static_cast<const char*>(from);
+  std::uint64_t sum = 0;
+  for (std::int64_t column = 0; column < kRow; ++column) {
+    for (std::int64_t line = column * 29 % kRow; line < lines; line += kRow) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, a + line * kLine, sizeof word);
+      sum += word;
+    }
+  }
+  return sum;
+}
+
 }  // namespace ricci::runtime

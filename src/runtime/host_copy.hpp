@@ -1,4 +1,4 @@
-// Single-threaded copies on the host that measure memory bandwidth.
+// Single-threaded copies on the host that measure memory bandwidth, and reads that measure what pages cost.
 #pragma once
 
 #include <cstdint>
@@ -24,5 +24,11 @@ std::uint64_t read_all(const void* from, std::int64_t bytes);
 /// The same bytes in another order: 128 bytes of each of 48 rows of 61,440 bytes in turns. The remainder is read line
 /// after line.
 std::uint64_t read_rows(const void* from, std::int64_t bytes);
+
+/// Reads one line of each page of 4096 bytes, each at another place in its page.
+std::uint64_t read_pages(const void* from, std::int64_t pages);
+
+/// Reads as many lines that are side by side, in an order that hardware prefetchers do not follow.
+std::uint64_t read_dense(const void* from, std::int64_t lines);
 
 }  // namespace ricci::runtime

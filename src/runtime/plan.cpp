@@ -12,6 +12,7 @@
 #include "kernel/contraction.hpp"
 #include "kernel/print.hpp"
 #include "runtime/plan_impl.hpp"
+#include "runtime/program_counts.hpp"
 #include "runtime/sequences.hpp"
 
 namespace ricci {
@@ -38,6 +39,27 @@ std::string Plan::Impl::text(const char* comment, const std::function<std::strin
 }
 
 namespace {
+
+/// What the memory and the vector units of a CPU allow a program, and by which figures of the device.
+std::string limits_text(const Plan::Impl& plan, const ir::Program& program) {
+  const auto device = plan.cpu_model();
+  const auto counts = runtime::count_program(program);
+  const auto bytes = static_cast<double>(counts.bytes);
+  const double copy_GBs = device.thread_GBs(true, 24) * device.threads;
+  auto text = fmt::format("limits: {:.1f} us for {:.2f} MB in memory that copies at {:.0f} GB/s",
+                          bytes / copy_GBs * 1e-3, bytes * 1e-6, copy_GBs);
+  if (counts.flops > 0) {
+    const auto type = program.buffers[static_cast<std::size_t>(program.statement().buffer)].type;
+    const auto real_bytes = std::max<std::int64_t>(size_of(type) / (is_complex(type) ? 2 : 1), 4);
+    const auto lanes =
+        static_cast<double>(std::min(device.vector_bytes, device.datapath_bytes)) / static_cast<double>(real_bytes);
+    const double rate_GFs = 2 * 2 * lanes * device.threads * device.clock_MHz * 1e-3;  // two units
+    text += fmt::format(", {:.1f} us for {:.2f} MFLOP by multiply-adds at {:.0f} GF/s ({:.0f} MHz)",
+                        counts.flops / rate_GFs * 1e-3, counts.flops * 1e-6, rate_GFs, device.clock_MHz);
+  }
+  if (!plan.measured) return text + "; usual figures, not measured ones\n";
+  return text + fmt::format("; as measured, with {:.1f} ns for a page\n", device.page_ns);
+}
 
 /// What a kernel's products and sums are computed in, as far as it was asked for.
 Precision precision_of(const Plan::Impl& plan, const ir::Program& program) {
@@ -106,6 +128,7 @@ std::string Plan::explain() const {
       for (std::size_t k = 0; k < group->products.size(); ++k)
         text += fmt::format("product {}: {}\n", k + 1, kernel::describe(group->products[k], step.program));
     }
+    if (device() == Device::cpu) text += limits_text(*impl_, step.program);
     return text;
   });
   const auto add = [&](const std::string& table) {

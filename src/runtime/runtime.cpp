@@ -237,6 +237,13 @@ plan::CpuModel cpu_model(const jit::CpuTarget& cpu, int threads, const plan::Mea
     model.copy_GBs = measured->of(threads).copy_GBs;
     model.streaming_GBs = measured->of(threads).streaming_GBs;
     const auto& alone = measured->rates.front();  // of one thread: with several, memory is the limit either way
+    const double lanes = std::min(model.vector_bytes, model.datapath_bytes) / 8.0;
+    const auto clock_MHz = [&](const plan::MemoryRates& rates) {
+      return rates.multiply_GFs * 1e3 / (rates.threads * 2 * 2 * lanes);  // two units
+    };
+    model.clock_MHz = clock_MHz(measured->of(threads));
+    model.clock_alone_MHz = clock_MHz(alone);
+    model.page_ns = alone.page_ns;
     if (alone.rows_GBs > 0) model.slower_rows = std::max(alone.read_GBs / alone.rows_GBs, 1.0);
     if (alone.apart_GBs > 0) model.slower_apart = std::max(alone.write_GBs / alone.apart_GBs, 1.0);
   }

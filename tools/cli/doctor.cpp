@@ -90,7 +90,8 @@ void add_doctor(Command& app, Session& session) {
       .delimiter(',')
       .one_of({"cpu", "gpu"});
   command.add_flag("--measure", options->measure,
-                   "First measure what the memory of each device does, and keep it for the model of every later plan");
+                   "First measure what the memory of each device does and what a CPU computes, and keep it for the "
+                   "model of every later plan");
   command.footer(
       "Examples:\n"
       "  ricci doctor\n"

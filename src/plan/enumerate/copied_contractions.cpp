@@ -34,7 +34,7 @@ class LeastTimes {
     for (const auto& index : program.indices) products *= static_cast<double>(index.extent);
     const double real_bytes = static_cast<double>(size_of(contraction.type)) / (is_complex(contraction.type) ? 2 : 1);
     const double lanes = std::min(device.vector_bytes, device.datapath_bytes) / real_bytes;
-    products_ = products / (2 * lanes * device.threads * device.clock_MHz);
+    products_ = products / (2 * lanes * device.threads * device.cycles_per_us());
   }
   double product() const { return products_; }
   double copy(int which) const {

@@ -45,7 +45,8 @@ class PlainCpuEnumerator {
       if (own) cycles += counted.times * cycles_of(counted);
     }
     const auto widest = std::max<std::int64_t>(device_.vector_bytes / bytes(), 1);
-    return static_cast<double>(free_points()) * cycles / static_cast<double>(widest) / kClockMHz / device_.threads;
+    return static_cast<double>(free_points()) * cycles / static_cast<double>(widest) / device_.cycles_per_us() /
+           device_.threads;
   }
 
   std::vector<Candidate> run() {
@@ -94,7 +95,6 @@ class PlainCpuEnumerator {
     std::int64_t block(std::size_t q) const { return tile.count(q) * (static_cast<int>(q) == lane ? lanes : 1); }
   };
 
-  static constexpr double kClockMHz = 3000;
   std::int64_t bytes() const { return program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type); }
   /// Of an operation, for one value or one vector of them.
   static constexpr double kOperation = 0.5, kComplex = 2;
@@ -169,7 +169,7 @@ class PlainCpuEnumerator {
       rate_GBs *= parts ? 0.9 : strip > 0 ? 0.5 : std::min(1.0, static_cast<double>(kStreams) / streams);
     }
     priced.memory_us = counts_.compulsory_bytes / rate_GBs * 1e-3 / device_.threads;
-    priced.predicted_us = std::max(total / kClockMHz / device_.threads, priced.memory_us);
+    priced.predicted_us = std::max(total / device_.cycles_per_us() / device_.threads, priced.memory_us);
     priced.cycles_per_point = total / static_cast<double>(free_points());
     priced_.push_back(priced);
   }
@@ -180,7 +180,7 @@ class PlainCpuEnumerator {
     candidate.predicted_us = priced.predicted_us;
     candidate.plain = priced.counts;
     const auto cycles = cycles_of(priced);
-    const double even = 1 / kClockMHz / device_.threads;  // us of a cycle that all threads share
+    const double even = 1 / device_.cycles_per_us() / device_.threads;  // us of a cycle that all threads share
     candidate.parts = {{"memory", priced.memory_us},       {"products", even * cycles.operations},
                        {"reading", even * cycles.reading}, {"rounds", even * cycles.rounds},
                        {"waits", even * cycles.waits},     {"caches", even * cycles.caches}};

@@ -12,7 +12,7 @@ namespace ricci::plan::gett {
 namespace {
 
 // Cycles, fitted to schedules of contractions timed on an AMD EPYC with AVX-512, so that those that an Intel Xeon took
-// are predicted no worse.
+// are predicted no worse. Those that wait for memory are of the usual clock (CpuModel::far_cycles).
 constexpr double kFarRun = 30, kNearRun = 8;  // for each run of neighbours that is read from memory, from a cache
 constexpr double kLate = 0.5;       // of what comes from memory, a share that is waited for though it was fetched ahead
 constexpr double kFarStream = 260;  // for each run of a row that is read in place from memory, beside other rows
@@ -100,6 +100,7 @@ class Model {
     blocks_bytes_ =
         size_ * ((b.pack_columns ? block * chunk : 0) + (b.pack_rows ? n(product(row_side(), block_of)) * chunk : 0));
     result_bytes_ = size_ * block * n(product(b.rows, task_of));
+    far_ = device.far_cycles();
     if (does_.parts > 1) blocks_bytes_ += std::min(result_bytes_, n(device.l2_bytes));
     ahead_ = b.pack_columns && (least_ || reads_ahead(b, problem, device));
   }
@@ -205,17 +206,19 @@ class Model {
     // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
     // with, is read and written again.
     const double left = begins_with_lines() && std::fmod(written_on, line_) == 0 ? 0 : length / written_on;
-    const double each = least_                                  ? std::min(kCachedRun, kCarriedRun)
-                        : carried && (stored || (outer && far)) ? kCarriedRun
-                        : stored                                ? kStoredRun + kPartLine * lines_in_part(length)
-                        : far                                   ? kStoredRun + left * kFarRun
-                                                                : kCachedRun;
+    const double each = least_                                  ? std::min(kCachedRun, far_ * kCarriedRun)
+                        : carried && (stored || (outer && far)) ? far_ * kCarriedRun
+                        : stored ? far_ * (kStoredRun + kPartLine * lines_in_part(length))
+                        : far    ? far_ * (kStoredRun + left * kFarRun)
+                                 : kCachedRun;
     double begin = outer ? 4 : 20;
     if (outer && !least_ && size_ * n(product(b_.columns, block_of)) > l1 * 3 / 4) begin += kPanelLine * lines;
     const double stores = does_.stores * (b_.across() ? kScattered : accesses(does_.pieces));
     begin += kQuotient * ((lane.run_in_result > 0 ? vectors : 0) +
                           (!b_.rows.empty() && b_.rows.back().run_in_result > 0 ? tile_rows : 0));
-    const double results = b_.joined ? 0 : stores * (again ? 3 : 1) + begin + tile_rows * tile_columns / length * each;
+    const double pages = far || stored ? pages_of(b_.columns, b_.rows, Tensor::result) : 0;
+    const double results =
+        b_.joined ? 0 : stores * (again ? 3 : 1) + begin + tile_rows * tile_columns * (each / length + pages);
     const double tiles = does_.batch * does_.tiles;
     CpuContractionCycles cycles;
     cycles.products = tiles * does_.rounds * round;
@@ -289,8 +292,31 @@ class Model {
     const double length = run(operand.side, operand.depth, tensor, held);
     const double near = from_cache() + kNearRun / length;
     if (!is_far(operand.bytes)) return moved + near;
-    const double far = kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
+    const double lines = kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
+    const double far = far_ * lines + pages_of(operand.side, operand.depth, tensor);
     return moved + (ahead_ && !operand.rows ? kLate * far + (1 - kLate) * near : far);
+  }
+  double run_cycles(const Packed& operand) const { return is_far(operand.bytes) ? far_ * kFarRun : kNearRun; }
+  /// Cycles that an element costs as its page's translation is not at hand: a block's pages are found once each, or for
+  /// each run where the block has more of them than are kept.
+  double pages_of(const Axes& first, const Axes& second, Tensor tensor) const {
+    constexpr double kKept = 1024;  // that the second-level tables of processors hold at least
+    if (least_ || device_.page_ns == 0) return 0;
+    double elements = 1, apart = 1, within = 0;
+    for (const auto* axes : {&first, &second}) {
+      for (const auto& axis : *axes) {
+        const double reach = n(std::min(held(axis), axis.extent)), step = size_ * n(std::abs(step_of(axis, tensor)));
+        elements *= reach;
+        if (step >= kPage) {
+          apart *= reach;
+        } else {
+          within += (reach - 1) * step;
+        }
+      }
+    }
+    const double pages = apart * std::max(1.0, within / kPage);
+    const double found = pages <= kKept ? pages : std::max(pages, elements / run(first, second, tensor, held));
+    return device_.page_cycles() * std::min(found / elements, 1.0);
   }
   double crowd() const { return least_ ? 0 : blocks_bytes_ / n(device_.l2_bytes); }
 
@@ -307,7 +333,8 @@ class Model {
     // Long runs come before they are asked for. A load has more of short elements.
     const double loads = std::min(size_, 8.0) / 8;
     const double asked = loads * (length >= kPage / size_ ? 0.1 + counted.passes * 0.025 : 0.3 + counted.passes * 0.05);
-    return elements * (asked + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
+    const double pages = is_far(operand.bytes) ? pages_of(b_.columns, b_.depth, Tensor::columns) : 0;
+    return elements * (asked + run_cycles(operand) / length + pages);
   }
 
   double rows() const {
@@ -317,7 +344,7 @@ class Model {
     if (b_.pack_rows) return elements * counted.packed * packing(operand);
     if (b_.lanes_of_both()) {
       const double length = run(row_side(), b_.depth, Tensor::rows, tile_of);
-      return elements * (0.3 + counted.passes * 0.05 + (is_far(operand.bytes) ? kFarRun : kNearRun) / length);
+      return elements * (0.3 + counted.passes * 0.05 + run_cycles(operand) / length);
     }
     double along = 1;
     for (const auto* axes : {&b_.depth, &b_.rows}) {
@@ -325,11 +352,12 @@ class Model {
     }
     const double column_passes = counted.passes;
     const double length = run(b_.rows, b_.depth, Tensor::rows, held);
-    double first = is_far(operand.bytes) ? kFarRun / run(b_.rows, b_.depth, Tensor::rows, tile_of) : 0;
+    double first = is_far(operand.bytes) ? far_ * kFarRun / run(b_.rows, b_.depth, Tensor::rows, tile_of) : 0;
     // Rows that are read along the depth are a stream each, which ends where the next index of it is apart.
     const bool streams =
         std::any_of(b_.depth.begin(), b_.depth.end(), [](const Axis& axis) { return axis.in_rows == 1; });
-    if (streams && is_far(operand.bytes)) first = kFarStream / run({}, b_.depth, Tensor::rows, extent_of);
+    if (streams && is_far(operand.bytes)) first = far_ * kFarStream / run({}, b_.depth, Tensor::rows, extent_of);
+    if (is_far(operand.bytes)) first += pages_of(b_.rows, b_.depth, Tensor::rows);
     return elements * (first + column_passes * 0.1 + 0.3 * std::max(1.0, line_ / along) + column_passes / length);
   }
 
@@ -339,6 +367,7 @@ class Model {
   CpuContractionCounts does_;
   bool least_, any_sum_;
   double size_, line_;
+  double far_;           ///< cycles of what waits for memory
   Axes rows_and_lanes_;  ///< where lanes are of both operands
   bool ahead_;           ///< whether columns come before they are packed
   double blocks_bytes_;  ///< of what a task keeps in the second cache
@@ -438,14 +467,14 @@ CpuContractionCycles& CpuContractionCycles::operator+=(const CpuContractionCycle
 }
 
 double time_of(double cycles, double longest_share, double memory_us, const CpuModel& device) {
-  const double compute = cycles * longest_share / device.clock_MHz;
+  const double compute = cycles * longest_share / device.cycles_per_us();
   const double beside = compute * compute * compute + memory_us * memory_us * memory_us;
   return (memory_us > 0 ? std::cbrt(beside) : compute) + kLaunchUs;
 }
 
 std::vector<TimePart> time_parts(const CpuContractionCycles& cycles, double longest_share, double memory_us,
                                  const CpuModel& device) {
-  const double even = 1 / device.clock_MHz / device.threads;  // of a cycle that all threads share
+  const double even = 1 / device.cycles_per_us() / device.threads;  // of a cycle that all threads share
   const double idle = std::max(0.0, longest_share * device.threads - 1);
   return {{"memory", memory_us},
           {"products", even * cycles.products},

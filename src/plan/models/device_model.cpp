@@ -72,11 +72,12 @@ std::string print(const GpuModel& device) {
 }
 
 std::string print(const CpuModel& device) {
-  const auto& [vector, datapath, l1, l2, cache, threads, copy, streaming, rows, apart, clock, library] = device;
+  const auto& [vector, datapath, l1, l2, cache, threads, copy, streaming, rows, apart, clock, alone, page, library] =
+      device;
   return fmt::format(
              "{} B vectors by {} B, {} threads, caches of {} B, {} B, {} B, copies at {} and {} GB/s, rows {} times, "
-             "apart {} times, {} MHz\n",
-             vector, datapath, threads, l1, l2, cache, copy, streaming, rows, apart, clock) +
+             "apart {} times, {} MHz, alone {} MHz, pages {} ns\n",
+             vector, datapath, threads, l1, l2, cache, copy, streaming, rows, apart, clock, alone, page) +
          library_text(library);
 }
 

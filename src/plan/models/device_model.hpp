@@ -66,7 +66,9 @@ struct CpuModel {
   double slower_rows = 1;
   /// Slowdown of nontemporal stores whose neighbouring lines follow after 256 others, pages apart.
   double slower_apart = 1.4;
-  double clock_MHz = 3000;
+  /// That of two units that begin a multiply-add in each cycle while all threads do; of one thread alone.
+  double clock_MHz = 3600, clock_alone_MHz = 3600;
+  double page_ns = 0;  ///< more for a line that is alone on its page, of more pages than translations are kept for
   std::optional<LibraryModel> library = {};  ///< by `threads` threads
 
   /// The same for one thread, without what was measured for a number of them: decides in which order terms are summed,
@@ -75,8 +77,15 @@ struct CpuModel {
     auto model = *this;
     model.threads = 1;
     model.copy_GBs = model.streaming_GBs = 0;
+    model.clock_MHz = clock_alone_MHz;
     return model;
   }
+
+  /// Cycles a microsecond as schedules are priced by: of those of the clock, kernels make use of five sixths.
+  double cycles_per_us() const { return clock_MHz * 5 / 6; }
+  /// Of what takes a time of its own, whatever the clock, cycles in place of each one with the usual clock.
+  double far_cycles() const { return cycles_per_us() / 3000; }
+  double page_cycles() const { return page_ns * 1e-3 * cycles_per_us(); }
 
   /// Copy bandwidth per thread: measured, or else `usual`.
   double thread_GBs(bool streaming, double usual) const {

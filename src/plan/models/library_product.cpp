@@ -55,14 +55,14 @@ double library_us(const MatrixProduct& product, const CpuModel& device, std::vec
   const auto lanes = static_cast<double>(std::min(device.vector_bytes, device.datapath_bytes)) /
                      static_cast<double>(real_bytes(product.type));
   // Two fused multiply-adds a cycle, of which kernels reach nine tenths where none was measured.
-  const double usual = 0.9 * 2 * 2 * lanes * threads * device.clock_MHz * 1e-3;
+  const double usual = 0.9 * 2 * 2 * lanes * threads * device.cycles_per_us() * 1e-3;
   const double measured = device.library ? device.library->rate(product.type) : 0;
   const double flops_per_us = 1e3 * (measured > 0 ? measured : usual);
   const auto count = static_cast<double>(product.products());
   const double sums = up(product.rows, kTile) * up(product.columns, kTile);
   const double packed = static_cast<double>(product.depth) * static_cast<double>(product.rows + product.columns);
   const double compute = count * (2 * real * sums * (static_cast<double>(product.depth) + kSum) / flops_per_us +
-                                  packed * real * kPacked / threads / device.clock_MHz);
+                                  packed * real * kPacked / threads / device.cycles_per_us());
   const double bytes = product.bytes();
   const double rate = device.thread_GBs(false, 20) * threads;
   const double memory = device.beyond_caches(bytes) ? bytes / rate * 1e-3 : 0;

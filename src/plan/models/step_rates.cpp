@@ -45,7 +45,8 @@ StepRates step_rates(const CpuModel& device, DType type) {
   const auto lanes = std::min(device.vector_bytes, device.datapath_bytes) /
                      std::max<std::int64_t>(part_bytes(type), 4);  // halves are summed in f32
   StepRates rates;
-  rates.flops_per_us = kReached * 2 * 2 * static_cast<double>(lanes) * device.threads * device.clock_MHz;  // two units
+  rates.flops_per_us =
+      kReached * 2 * 2 * static_cast<double>(lanes) * device.threads * device.cycles_per_us();  // two units
   rates.bytes_per_us = device.thread_GBs(false, kUsualGBs) * device.threads * 1e3;
   rates.start_us = 0.04;  // small kernels run on one thread: ricci-bench-latency
   rates.nest_flops_per_us = rates.flops_per_us / kNest;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ir/read_number.hpp"
@@ -11,7 +12,11 @@ namespace ricci::plan {
 namespace {
 
 constexpr std::string_view kMemoryHead =
-    "threads\tcopy GB/s\tstreaming GB/s\tread GB/s\trows GB/s\twrite GB/s\tapart GB/s\n";
+    "threads\tcopy GB/s\tstreaming GB/s\tread GB/s\trows GB/s\twrite GB/s\tapart GB/s\tmultiply GF/s\tpage ns\t"
+    "small page ns\n";
+constexpr std::array kFigures = {&MemoryRates::copy_GBs,     &MemoryRates::streaming_GBs, &MemoryRates::read_GBs,
+                                 &MemoryRates::rows_GBs,     &MemoryRates::write_GBs,     &MemoryRates::apart_GBs,
+                                 &MemoryRates::multiply_GFs, &MemoryRates::page_ns,       &MemoryRates::small_page_ns};
 constexpr std::string_view kHead = "microseconds\tsamples\tschedule, the winner first\n";
 
 /// Takes the text up to `end` off the front; nothing where `end` is missing.
@@ -74,8 +79,9 @@ const MemoryRates& MeasuredMemory::of(int threads) const {
 std::string print(const MeasuredMemory& measured) {
   std::string text(kMemoryHead);
   for (const auto& r : measured.rates) {
-    text += fmt::format("{}\t{:.1e}\t{:.1e}\t{:.1e}\t{:.1e}\t{:.1e}\t{:.1e}\n", r.threads, r.copy_GBs, r.streaming_GBs,
-                        r.read_GBs, r.rows_GBs, r.write_GBs, r.apart_GBs);
+    text += fmt::format("{}", r.threads);
+    for (const auto figure : kFigures) text += fmt::format("\t{:.1e}", r.*figure);
+    text += '\n';
   }
   return text;
 }
@@ -90,17 +96,16 @@ std::optional<MeasuredMemory> parse_measured_memory(std::string_view text) {
   while (!text.empty()) {
     const auto threads = take(text, '\t');
     MemoryRates r;
-    double* const rates[] = {&r.copy_GBs, &r.streaming_GBs, &r.read_GBs, &r.rows_GBs, &r.write_GBs, &r.apart_GBs};
     bool whole = threads && read(*threads, r.threads);
-    for (auto* value : rates) {
-      const auto word = take(text, value == &r.apart_GBs ? '\n' : '\t');
-      whole = whole && word && rate(*word, *value);
+    for (const auto& figure : kFigures) {
+      const auto word = take(text, &figure == &kFigures.back() ? '\n' : '\t');
+      whole = whole && word && rate(*word, r.*figure);
     }
     if (!whole) {
       return std::nullopt;
     }
     const bool rising = measured.rates.empty() ? r.threads >= 0 : r.threads > measured.rates.back().threads;
-    if (!rising || r.copy_GBs == 0) return std::nullopt;
+    if (!rising || r.copy_GBs == 0 || (r.threads > 0 && r.multiply_GFs == 0)) return std::nullopt;
     measured.rates.push_back(r);
   }
   if (measured.rates.empty()) return std::nullopt;

@@ -30,7 +30,8 @@ std::string print(const Tuning& tuning);
 /// Parses what print() wrote; nothing for any other text.
 std::optional<Tuning> parse_tuning(std::string_view text);
 
-/// Memory bandwidths in GB/s, for buffers larger than the caches; a copy counts reads and writes.
+/// Memory bandwidths in GB/s, for buffers larger than the caches; a copy counts reads and writes. What threads compute
+/// together, and what a page costs each of them.
 struct MemoryRates {
   int threads = 0;           ///< 0: a GPU, which has copy_GBs alone
   double copy_GBs = 0;       ///< with ordinary stores
@@ -39,6 +40,10 @@ struct MemoryRates {
   double rows_GBs = 0;       ///< two lines of each of 48 rows in turns: more rows than hardware prefetchers follow
   double write_GBs = 0;      ///< nontemporal stores, line after line
   double apart_GBs = 0;      ///< the same where neighbouring lines follow after 256 others with equal low address bits
+  double multiply_GFs = 0;   ///< multiply-adds of f64 by the target's widest vectors, 10^9 operations a second
+  /// Nanoseconds more for a line that is alone on its page, of more pages than translations are kept for: of memory as
+  /// large tensors have it, in large pages where the system gives them, and of pages of 4096 bytes.
+  double page_ns = 0, small_page_ns = 0;
 };
 
 /// By rising numbers of threads; at least one.
@@ -48,7 +53,7 @@ struct MeasuredMemory {
   const MemoryRates& of(int threads) const;
 };
 
-/// A table. Two digits of each rate are kept: the rest is noise, and nothing that is planned should depend on it.
+/// A table. Two digits of each figure are kept: the rest is noise, and nothing that is planned should depend on it.
 std::string print(const MeasuredMemory& measured);
 
 /// Parses what print() wrote; nothing for any other text.
