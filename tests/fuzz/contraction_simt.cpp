@@ -210,7 +210,7 @@ TEST_CASE("random contractions in tf32 by warp groups are the interpreter's, wit
 TEST_CASE("random contractions whose joined sums lie where tables say are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(560001);
   const int count = (fuzz::cases(kCases) + 1) / 2;
-  int ragged = 0, vectors = 0;
+  int tables = 0, ragged = 0, vectors = 0;
   const auto pick = [](std::mt19937_64& random, std::initializer_list<int> of) {
     return of.begin()[random() % of.size()];
   };
@@ -265,13 +265,14 @@ TEST_CASE("random contractions whose joined sums lie where tables say are the in
         return made;
       },
       [&](const kernel::Schedule&, const std::string& text) {
-        CHECK(has(text, "_places[") == 1);
+        tables += has(text, "_places[");  // unless all rounds are copied ahead
         ragged += has(text, "_or_zero");
         vectors += has(text, "<16>(");
       });
-  std::printf("%d of %d random contractions from seed %llu by tables of places, %d with ends, %d with vectors\n", run,
-              count, static_cast<unsigned long long>(first), ragged, vectors);
-  if (fuzz::enough(count)) CHECK((run > count / 2 && ragged > count / 4 && vectors > count / 12));
+  std::printf("%d of %d random contractions from seed %llu, %d by tables of places, %d with ends, %d with vectors\n",
+              run, count, static_cast<unsigned long long>(first), tables, ragged, vectors);
+  if (fuzz::enough(count))
+    CHECK((run > count / 2 && tables > run - run / 10 && ragged > count / 4 && vectors > count / 12));
 }
 
 TEST_CASE("random batches of contractions side by side are the interpreter's, without a fault") {
