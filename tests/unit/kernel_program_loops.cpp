@@ -1,8 +1,12 @@
 // Directives of programs without an atom: what loops they make, and each rule broken once.
 #include "kernel/program/loops.hpp"
 
+#include <cmath>
+
 #include "catch.hpp"
 #include "ir/builder.hpp"
+#include "kernel/expand.hpp"
+#include "kernel/interpret/execute.hpp"
 #include "kernel/program/build_program.hpp"
 #include "kernel/schedule.hpp"
 #include "ricci/error.hpp"
@@ -66,6 +70,22 @@ void check_rules(const ir::Program& program, Target target, const std::vector<Br
 }
 
 }  // namespace
+
+TEST_CASE("register tiles past the end read nothing that other threads write") {
+  // y[p] = x[p], and cos(y[p]) more where that is not 0: 221 values in tiles of 170, two for each of 85 threads.
+  ir::Builder b;
+  b.program.exact = false;
+  b.program.indices = {{"p", 221}};
+  b.program.buffers = {{"x", DType::f64, false, 0, 220, 16}, {"y", DType::f64, true, 0, 220, 16}};
+  const auto x = b.load(0, {{1}, 0}), old = b.load(1, {{1}, 0});
+  const auto some = b.op(OpCode::not_equal, DType::u8, x, b.constant(0, DType::f64));
+  b.store(1, {{1}, 0}, b.op(OpCode::add, DType::f64, x, b.guard(some, b.op(OpCode::cos, DType::f64, old))));
+  const auto kernel =
+      build_program(b.finish(), parse_directives("tile p:170:85; order task p0 thread p; threads 256"), Target::cuda);
+  std::vector<double> input(221, 1), output(221, 2);
+  CHECK_NOTHROW(execute(expand(kernel), {input.data(), output.data()}, {}));
+  CHECK(output == std::vector<double>(221, 1 + std::cos(2.0)));
+}
 
 TEST_CASE("threads of a block take neighbours, and what is left out of the order is in registers") {
   const auto program = products();

@@ -139,18 +139,14 @@ void PointBuilder::prepare(NodeId id, const IndexSet& around, bool guarded) {
   std::vector<Visit> open;
   const auto enter = [&](NodeId value, const IndexSet& set) {
     const auto& n = node(value);
-    if (arrays_.contains(value)) return;
-    if (is_leaf(n)) {
-      const bool inline_guarded =
-          guarded && std::none_of(open.begin(), open.end(), [](const Visit& visit) { return visit.named; });
-      if (!inline_guarded && reads_of_others(value)) declare(value);
-      return;
-    }
+    if (arrays_.contains(value) || is_leaf(n)) return;
     if (n.kind == NodeKind::reduce || n.kind == NodeKind::guard) {
       declare(value);
       return;
     }
-    const bool named = wants_name(value, set);
+    const bool inline_guarded =
+        guarded && std::none_of(open.begin(), open.end(), [](const Visit& visit) { return visit.named; });
+    const bool named = wants_name(value, set) || (!inline_guarded && reads_of_others(value));
     open.push_back({value, named ? unrolled(value) : set, named});
   };
   enter(id, around);

@@ -173,7 +173,7 @@ void PointBuilder::accumulate(NodeId id, const Access& target, std::optional<OpC
       prepare(predicate, set);
       branch.values.push_back(condition(predicate));
     } else {
-      if (!arrays_.contains(predicate) && (!is_leaf(node(predicate)) || reads_of_others(predicate))) declare(predicate);
+      if (!arrays_.contains(predicate) && !is_leaf(node(predicate))) declare(predicate);
       const auto any = add_registers("any", DType::u8, {}, 1);
       body_.add(Define{any, constant_of(DType::u8, 0)});
       auto either = combined(OpCode::bit_or, DType::u8, value_of(any, {}), condition(predicate));
