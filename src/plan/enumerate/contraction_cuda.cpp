@@ -121,7 +121,7 @@ class ContractionEnumerator {
         Result result{counts_.of_result(rows_[r], columns_[c], kBest), kBest, r, c};
         if (!shares_.empty()) result.last = shares_.front().last_tiles(rows_[r], columns_[c]);
         const auto least = least_seconds(result);
-        results_.push_back(std::move(result));
+        results_.push_back(result);
         put({least, results_.size() - 1, Open::Seen::tile});
       }
     }

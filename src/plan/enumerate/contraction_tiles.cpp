@@ -45,7 +45,7 @@ class Run {
 /// Positions of a tile from one value of an axis to the next.
 std::int64_t digit_step(const Tile& tile, std::size_t axis) {
   std::int64_t step = 1;
-  for (auto k = tile.order.size(); k-- > 0 && tile.order[k] != axis;) step *= tile.sizes[tile.order[k]];
+  for (auto k = tile.order.size(); k > 0 && tile.order[k - 1] != axis; --k) step *= tile.sizes[tile.order[k - 1]];
   return step;
 }
 

@@ -366,7 +366,8 @@ TileTimes::TileTimes(const ContractionCounts& counts, const GpuModel& device)
 TileTimes TileTimes::of_clusters(const ContractionCounts& counts, int cluster, const GpuModel& device) {
   auto times = TileTimes(counts, device);
   times.blocks_ = counts.blocks * cluster;
-  times.in_turns_ = std::ceil(counts.blocks * (cluster / 2 + 1) / device.multiprocessors);
+  const int more_than_half = cluster / 2 + 1;
+  times.in_turns_ = std::ceil(counts.blocks * more_than_half / device.multiprocessors);
   times.turns_ = times.in_turns_ / (device.clock_MHz * 1e6);
   times.busy_cycles_ = device.multiprocessors * device.clock_MHz * 1e6;
   times.around_ = kBlock;
