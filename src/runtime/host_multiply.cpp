@@ -7,38 +7,10 @@ namespace {
 // registers hold beside the factor.
 constexpr int kSums = 12;
 
-// Vectors of one register each. What they are at first is hidden from the compiler, which would see that all are equal.
-#if defined(__x86_64__)
-
-[[gnu::target("avx512f")]] void fused_by_64(std::int64_t rounds) {
-  using Vector [[gnu::vector_size(64)]] = double;
-  Vector sums[kSums] = {}, a = {0.5};
-  asm volatile("" : "+v"(a));
-  for (auto& sum : sums) asm volatile("" : "+v"(sum));
-  for (std::int64_t k = 0; k < rounds; ++k) {
-#pragma GCC unroll 12
-    for (auto& sum : sums) sum = sum * a + a;
-  }
-  for (auto& sum : sums) asm volatile("" : "+v"(sum));
-}
-
-[[gnu::target("avx2,fma")]] void fused_by_32(std::int64_t rounds) {
-  using Vector [[gnu::vector_size(32)]] = double;
-  Vector sums[kSums] = {}, a = {0.5};
-  asm volatile("" : "+x"(a));
-  for (auto& sum : sums) asm volatile("" : "+x"(sum));
-  for (std::int64_t k = 0; k < rounds; ++k) {
-#pragma GCC unroll 12
-    for (auto& sum : sums) sum = sum * a + a;
-  }
-  for (auto& sum : sums) asm volatile("" : "+x"(sum));
-}
-
-#endif
-
-/// Products and sums of 16 bytes.
-void separate_by_16(std::int64_t rounds) {
-  using Vector [[gnu::vector_size(16)]] = double;
+/// Products and sums by vectors of one register each, as the target of the function around it has them. What they are
+/// at first is hidden from the compiler, which would see that all are equal.
+template <class Vector>
+[[gnu::always_inline]] inline void multiply_by(std::int64_t rounds) {
   Vector sums[kSums] = {}, a = {0.5};
   asm volatile("" : "+m"(a));
   for (auto& sum : sums) asm volatile("" : "+m"(sum));
@@ -48,6 +20,15 @@ void separate_by_16(std::int64_t rounds) {
   }
   for (auto& sum : sums) asm volatile("" : "+m"(sum));
 }
+
+template <int bytes>
+using Vector [[gnu::vector_size(bytes)]] = double;
+
+#if defined(__x86_64__)
+[[gnu::target("avx512f")]] void fused_by_64(std::int64_t rounds) { multiply_by<Vector<64>>(rounds); }
+[[gnu::target("avx2,fma")]] void fused_by_32(std::int64_t rounds) { multiply_by<Vector<32>>(rounds); }
+#endif
+void separate_by_16(std::int64_t rounds) { multiply_by<Vector<16>>(rounds); }
 
 }  // namespace
 
