@@ -10,7 +10,7 @@
 namespace ricci::kernel::cuda {
 namespace {
 
-constexpr std::int64_t kMostProducts = 80, kMostFmas = 512;
+constexpr std::int64_t kMostProducts = 80, kMostFmas = 1536;
 constexpr std::int64_t kMatrixRows = 8, kMatrixBytes = 16;  // bytes of a row
 
 /// Elements from one position of a tile to the next, where the digits are one mixed-radix number in the array.
@@ -189,7 +189,8 @@ class Multiplier {
       return all;
     }
     Loop loop{outer, Bind::unroll, {}, std::move(body)};
-    // As long a text as hides what shared memory takes, and not more than compilers are quick with.
+    // As long a text as hides what shared memory takes, as compilers put no loads of the next round before the end of
+    // one, and not more than they are quick with.
     const auto products_of_round =
         static_cast<std::int64_t>(steps) * a.side->atoms() * b.side->atoms() * (complex_ ? 4 : 1);
     const auto most = std::max<std::int64_t>((tile_.fma() ? kMostFmas : kMostProducts) / products_of_round, 1);
