@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "ir/builder.hpp"
+#include "ir/passes/canonical.hpp"
 #include "ir/passes/split.hpp"
 
 namespace ir_split_test {
@@ -413,14 +414,61 @@ TEST_CASE("a sum of products along memory that uses an operand once is summed by
   CHECK(tiles.steps[1].program.nodes.size() > 3);               // and the last four products of a row
   CHECK(cut(product({.k = 304}), limits).steps.size() == 2);    // nothing is left
   CHECK(cut(product({.b_a = 300}), limits).steps.size() == 2);  // both operands are used once
-  CHECK(cut(product({.type = DType::f32}), limits).storages[3].last + 1 == 20 * 16);
+  CHECK(cut(product({.type = DType::f32}), limits).storages[3].last + 1 == 20 * 8);  // of 16, 12 are left
+  CHECK(cut(product({.k = 320, .type = DType::f32}), limits).storages[3].last + 1 == 20 * 16);
   CHECK(cut(product({.k = 249}), limits).steps.size() == 1);            // few products
   CHECK(cut(product({.step_k = 20}), limits).steps.size() == 1);        // neighbours are results
   CHECK(cut(product({.b_k = 20}), limits).steps.size() == 1);           // the other operand's are apart
   CHECK(cut(product({.type = DType::i64}), limits).steps.size() == 1);  // exact in any order
   CHECK(cut(product({.exact = true}), limits).steps.size() == 1);       // in the order that is written
-  limits.least_of_rows = 1000;
-  CHECK(cut(product({.k = 127}), limits).steps.size() == 1);  // as many partial results as a sixteenth of the products
+  limits.least_of_rows = 600;
+  CHECK(cut(product({.k = 31}), limits).steps.size() == 1);  // as many partial results as a sixteenth of the products
+}
+
+TEST_CASE("sums whose neighbours in memory are results combine what lies far apart first") {
+  // C[b] = sum over a of A[a, b], or of A[a, b] * A[a, b].
+  constexpr std::int64_t kColumns = 600;
+  const auto sum = [](std::int64_t a, DType type, bool squares, bool exact) {
+    ir::Builder b;
+    b.program.exact = exact;
+    b.program.indices = {{"b", kColumns}, {"a", a}};
+    b.program.buffers = {{"A", type, false, 0, a * kColumns - 1, 0}, {"C", type, true, 0, kColumns - 1, 0}};
+    const auto x = b.load(0, {{1, kColumns}, 0});
+    b.store(1, {{1, 0}, 0}, b.reduce(OpCode::add, squares ? b.op(OpCode::mul, type, x, x) : x, {1}));
+    return b.finish();
+  };
+  ir::SplitLimits limits;
+  limits.lanes_bytes = 256;
+  limits.vector_bytes = 64;
+  limits.least_of_rows = 25000;
+  const auto tiles = cut(sum(227, DType::f64, false, false), limits);
+  REQUIRE(tiles.steps.size() == 2);
+  CHECK(tiles.storages[2].last + 1 == 15 * kColumns);  // of 15 tiles, with two rows left
+  const auto& parts = ir::merge_indices(tiles.steps[0].program);
+  CHECK(parts.indices.size() == 2);                                           // results of all parts are one run
+  CHECK(cut(sum(1600, DType::f64, false, false), limits).steps.size() == 3);  // and what they leave, again
+  CHECK(cut(sum(230, DType::f32, true, false), limits).steps.size() == 2);
+  CHECK(cut(sum(230, DType::f64, false, true), limits).steps.size() == 1);   // in the order that is written
+  CHECK(cut(sum(150, DType::f64, false, false), limits).steps.size() == 1);  // little
+}
+
+TEST_CASE("neighbours over several indices are one index of a sum before they are cut") {
+  // C = sum over a and b of A[a, b] * B[a, b]: vectors divide neither.
+  ir::Builder b;
+  b.program.exact = false;
+  b.program.indices = {{"a", 210}, {"b", 200}};
+  b.program.buffers = {
+      {"A", DType::f32, false, 0, 41999, 0}, {"B", DType::f32, false, 0, 41999, 0}, {"C", DType::f32, true, 0, 0, 0}};
+  const auto x = b.load(0, {{200, 1}, 0}), y = b.load(1, {{200, 1}, 0});
+  b.store(2, {{0, 0}, 0}, b.reduce(OpCode::add, b.op(OpCode::mul, DType::f32, x, y), {0, 1}));
+  ir::SplitLimits limits;
+  limits.longest = 3000;
+  limits.least = 3000;
+  limits.lanes_bytes = 256;
+  limits.vector_bytes = 64;
+  const auto tiles = cut(b.finish(), limits);
+  REQUIRE(tiles.steps.size() == 2);
+  CHECK((tiles.storages[3].last + 1) % 64 == 0);  // lanes of four vectors
 }
 
 }  // namespace ir_split_test

@@ -284,6 +284,8 @@ std::vector<int> origins(const std::vector<T>& now, const std::vector<std::strin
 
 std::span<const Pass> canonical_passes() { return kPasses; }
 
+Program merge_indices(Program program) { return merge_adjacent(order_by_output(orient_output(std::move(program)))); }
+
 Canonical canonicalise(Program program, std::string* trace) {
   verify(program);
   std::vector<std::string> buffers, params;

@@ -18,6 +18,10 @@ struct Pass {
 /// All passes, in the order in which they run.
 std::span<const Pass> canonical_passes();
 
+/// The program with its indices in canonical order, those that are neighbours in every access merged. Buffers and
+/// parameters stay as they are.
+Program merge_indices(Program program);
+
 /// A program in canonical form, and which of the original's buffers and parameters its own are.
 struct Canonical : Program {
   std::vector<int> buffer, param;

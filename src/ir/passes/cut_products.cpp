@@ -196,26 +196,65 @@ std::vector<Cut> cuts_of_products(const Program& program, const Node& node, std:
   return best;
 }
 
+std::optional<Cut> cut_across(const Program& program, const Node& node, const std::vector<bool>& depends,
+                              std::int64_t elements, const SplitLimits& limits) {
+  constexpr std::int64_t kStreams = 16;  // that prefetchers follow beside those of another thread
+  if (limits.vector_bytes == 0) return std::nullopt;
+  std::int64_t loads = 0;
+  std::vector<std::int64_t> step(program.indices.size());
+  const bool others = any_below(program, node.operand[0], [&](const Node& inner) {
+    if (inner.kind != NodeKind::load) return inner.kind != NodeKind::op && inner.kind != NodeKind::constant;
+    ++loads;
+    bool along_results = false;
+    for (std::size_t q = 0; q < step.size(); ++q) {
+      const auto apart = std::abs(inner.offset.coefficient[q]);
+      along_results = along_results || (depends[q] && apart == 1);
+      step[q] = std::max(step[q], apart);
+    }
+    return !along_results || reached(inner.offset, program.indices) != elements;
+  });
+  if (others || loads == 0) return std::nullopt;
+  const auto furthest =
+      std::max_element(node.over.begin(), node.over.end(), [&](int p, int q) { return step[at(p)] < step[at(q)]; });
+  const auto extent = program.indices[at(*furthest)].extent, most = kStreams / loads;
+  if (extent < 2 * most) return std::nullopt;
+  Cut best{*furthest, 0, 0, extent, 1, true};
+  for (auto tiles = most; 2 * tiles > most; --tiles) {
+    if (extent % tiles < best.rest) best = Cut{*furthest, extent / tiles, tiles, extent % tiles, 1, true};
+  }
+  constexpr std::int64_t kRun = 32768;  // bytes from one value of a part to the next, which streams read in between
+  if (best.length * step[at(*furthest)] * size_of(node.type) < kRun) return std::nullopt;
+  return best;
+}
+
 bool uses_once(const Program& program, const Node& node, std::int64_t points, std::int64_t values) {
   return any_below(program, node.operand[0], [&](const Node& inner) {
     return inner.kind == NodeKind::load && reached(inner.offset, program.indices) == points * values;
   });
 }
 
-std::optional<Cut> lanes_of_rows(const Program& program, const Node& node, std::int64_t points, std::int64_t values,
-                                 const SplitLimits& limits) {
+std::optional<RowLanes> lanes_of_rows(const Program& program, const Node& node, std::int64_t points,
+                                      std::int64_t values, const SplitLimits& limits) {
   constexpr std::int64_t kVectors = 16;  // of a row, so that partial results are few beside what they are made of
   if (limits.vector_bytes == 0 || points * values < limits.least_of_rows) return std::nullopt;
   const bool converts = any_below(program, node.operand[0], [&](const Node& inner) {
     return inner.kind == NodeKind::load && inner.type != node.type;
   });
   if (converts || !uses_once(program, node, points, values)) return std::nullopt;  // vectors read no other type
-  const auto lanes = limits.vector_bytes / size_of(node.type);
+  const auto widest = limits.vector_bytes / size_of(node.type);
+  constexpr std::int64_t kLittle = 64;  // a rest of which is read again, element by element
   for (const int q : node.over) {
     const auto extent = program.indices[at(q)].extent;
-    if (extent < kVectors * lanes) continue;
+    const auto fits = [&](std::int64_t lanes) { return lanes > 1 && extent >= kVectors * lanes; };
+    const auto leaves_little = [&](std::int64_t lanes) { return extent % lanes * kLittle <= extent; };
+    std::int64_t lanes = 0;
+    for (auto fewer = widest; 4 * fewer >= widest; fewer /= 2) {
+      if (fits(fewer) && (lanes == 0 || (!leaves_little(lanes) && leaves_little(fewer)))) lanes = fewer;
+    }
+    if (lanes == 0) continue;
     const Cut whole{q, extent / lanes * lanes, 1, extent % lanes};
-    if (lanes_of(program, node, {whole}, limits.vector_bytes).index == q) return whole;
+    const auto bytes = lanes * size_of(node.type);
+    if (lanes_of(program, node, {whole}, bytes).index == q) return RowLanes{whole, bytes};
   }
   return std::nullopt;
 }

@@ -32,6 +32,8 @@ struct Cut {
   int index = -1;
   std::int64_t length = 0, tiles = 0, rest = 0;
   std::int64_t row = 1;  ///< neighbours that stay together
+  bool across = false;   ///< a part has a value of each tile, not all values of one
+  std::int64_t parts() const { return across ? length : tiles; }
 };
 
 /// Neighbours of an index of a reduction whose values are combined side by side.
@@ -52,12 +54,24 @@ bool sums_products(const Program& program, const Node& node);
 std::vector<Cut> cuts_of_products(const Program& program, const Node& node, std::int64_t points, std::int64_t values,
                                   const SplitLimits& limits);
 
-/// Whether such a sum uses each value of an operand once.
+/// A reduction of operands whose values are each used once, and whose neighbours in memory are results: in parts that
+/// combine as many values far apart as there may be streams, so that each of these is read from end to end. Nothing for
+/// others.
+///   elements  that the reduction combines, for all results
+std::optional<Cut> cut_across(const Program& program, const Node& node, const std::vector<bool>& depends,
+                              std::int64_t elements, const SplitLimits& limits);
+
+/// Whether a reduction uses each value of an operand once.
 bool uses_once(const Program& program, const Node& node, std::int64_t points, std::int64_t values);
 
-/// Such a sum that uses each value of an operand once, and whose neighbours in memory it sums: one part, whose partial
-/// results are a vector of neighbours. Nothing for others.
-std::optional<Cut> lanes_of_rows(const Program& program, const Node& node, std::int64_t points, std::int64_t values,
-                                 const SplitLimits& limits);
+/// One part of a reduction, whose partial results are neighbours of so many bytes.
+struct RowLanes {
+  Cut whole;
+  std::int64_t bytes = 0;
+};
+/// Those of a reduction that uses each value of an operand once, and whose neighbours in memory it combines: a vector,
+/// or half of one or a quarter where that leaves less over. Nothing for others.
+std::optional<RowLanes> lanes_of_rows(const Program& program, const Node& node, std::int64_t points,
+                                      std::int64_t values, const SplitLimits& limits);
 
 }  // namespace ricci::ir

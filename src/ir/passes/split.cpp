@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "ir/passes/canonical.hpp"
 #include "ir/passes/cut_products.hpp"
 #include "ir/passes/step_piece.hpp"
 
@@ -44,12 +45,16 @@ class Splitter {
 
   Sequence run() {
     // Steps made by a cut are looked at again: their tiles may be long, too.
+    std::vector<Origin> origins(sequence_.steps.size(), Origin::lowered);
     for (std::size_t k = 0; k < sequence_.steps.size();) {
+      origin_ = origins[k];
       auto made = cut(sequence_.steps[k]);
       if (made.empty()) {
         ++k;
         continue;
       }
+      origins[k] = origin_;
+      origins.insert(origins.begin() + static_cast<std::ptrdiff_t>(k), made.size() - 1, origin_);
       const auto place = sequence_.steps.begin() + static_cast<std::ptrdiff_t>(k);
       sequence_.steps.insert(sequence_.steps.erase(place), std::make_move_iterator(made.begin()),
                              std::make_move_iterator(made.end()));
@@ -58,6 +63,9 @@ class Splitter {
   }
 
  private:
+  /// Which steps sum across memory: those that were lowered, where they read much, and what combines their results.
+  enum class Origin : std::uint8_t { lowered, across, other };
+
   /// The steps that take the place of this one; none where it stays.
   std::vector<Step> cut(const Step& step) {
     const auto& program = step.program;
@@ -67,7 +75,13 @@ class Splitter {
       if (kind == NodeKind::scan) return cut_scan(step);
       if (kind == NodeKind::compact) return cut_compaction(step);
     }
-    return cut_reduction(step);
+    const auto reduces = [](const Node& node) { return node.kind == NodeKind::reduce; };
+    if (std::none_of(program.nodes.begin(), program.nodes.end(), reduces)) return {};
+    if (limits_.lanes_bytes == 0) return cut_reduction(step);
+    // Neighbours over several indices fill vectors where each index alone does not.
+    auto merged = step;
+    merged.program = merge_indices(std::move(merged.program));
+    return cut_reduction(merged);
   }
 
   bool any_order(const Program& program, const Node& node) const {
@@ -94,6 +108,18 @@ class Splitter {
     cut.rest = extent % cut.length;
     if (cut.tiles < 2) return std::nullopt;
     return cut;
+  }
+
+  /// Parts of whole vectors, a few more than those of a power of two, that leave the least over: one worker combines
+  /// what is left.
+  void even_out(Cut& cut, std::int64_t extent) const {
+    constexpr std::int64_t kMore = 64;
+    const auto unit = limits_.lanes_bytes;  // elements of one byte at least
+    const auto first = cut.tiles;
+    for (auto tiles = first; tiles < first + kMore; ++tiles) {
+      const auto length = extent / tiles / unit * unit, rest = extent - length * tiles;
+      if (length > 0 && rest < cut.rest) cut = Cut{cut.index, length, tiles, rest};
+    }
   }
 
   /// A new storage with `length` elements for each combination of those indices.
@@ -289,6 +315,8 @@ class Splitter {
     const auto& program = step.program;
     const auto free = program.free_indices();
     const auto depends = dependencies(program);
+    const bool alone = std::count_if(program.nodes.begin(), program.nodes.end(),
+                                     [](const Node& node) { return node.kind == NodeKind::reduce; }) == 1;
     for (std::size_t id = 0; id < program.nodes.size(); ++id) {
       const auto& node = program.nodes[id];
       if (node.kind != NodeKind::reduce || !any_order(program, node)) continue;
@@ -299,6 +327,12 @@ class Splitter {
       for (const int q : node.over) over[at(q)] = true;
       const auto values = program.points(over);
       if (!outermost) continue;
+      // Once for what is in no cache of a core; then for partial results, until they are no work for several workers.
+      const auto much = origin_ == Origin::across ? limits_.least_of_rows / 4 : limits_.least_of_rows * 4;
+      if (alone && origin_ != Origin::other && points * values >= much) {
+        if (const auto cut = cut_across(program, node, depends[id], points * values, limits_))
+          return cut_reduction(step, static_cast<NodeId>(id), {{*cut}, 0, true}, depends[id]);
+      }
       const bool products = sums_products(program, node);
       // What reads a value for each product, or for a few, is bound by memory: neighbours side by side, or whole rows.
       constexpr std::int64_t kFewResults = 16;
@@ -308,8 +342,10 @@ class Splitter {
       const bool tiles_of_products =
           products && limits_.tile_points > 0 && values >= 2 * limits_.tile_least && !side_by_side();
       if (worth_cutting(values, points) && limits_.lanes_bytes > 0 && !tiles_of_products) {
+        constexpr std::int64_t kRows = 4;  // which hide how long an addition takes by themselves
+        const auto lanes_bytes = points < kRows ? limits_.lanes_bytes : limits_.vector_bytes;
         if (const auto tiles = cut_of_reduction(program, node, points, values))
-          return cut_reduction(step, static_cast<NodeId>(id), {{*tiles}, limits_.lanes_bytes}, depends[id]);
+          return cut_reduction(step, static_cast<NodeId>(id), {{*tiles}, lanes_bytes}, depends[id]);
       }
       if (tiles_of_products) {
         constexpr std::int64_t kLaneResults = 256;  // of more, packing an operand is little of the time
@@ -317,9 +353,9 @@ class Splitter {
         if (auto cuts = cuts_of_products(program, node, points, values, limits_); !cuts.empty())
           return cut_reduction(step, static_cast<NodeId>(id), {std::move(cuts), lanes_bytes, true}, depends[id]);
       }
-      if (products) {
-        if (const auto whole = lanes_of_rows(program, node, points, values, limits_))
-          return cut_reduction(step, static_cast<NodeId>(id), {{*whole}, limits_.vector_bytes}, depends[id]);
+      if (products || alone) {
+        if (const auto rows = lanes_of_rows(program, node, points, values, limits_))
+          return cut_reduction(step, static_cast<NodeId>(id), {{rows->whole}, rows->bytes}, depends[id]);
       }
       if (!worth_cutting(values, points)) continue;
       if (const auto tiles = cut_of_reduction(program, node, points, values))
@@ -336,7 +372,8 @@ class Splitter {
       const bool again =
           any_below(program, node.operand[0], [&](const Node& inner) { return contains(inner.over, q); });
       const auto extent = program.indices[at(q)].extent;
-      const auto cut = again ? std::nullopt : cut_of(q, extent, points, values / extent);
+      auto cut = again ? std::nullopt : cut_of(q, extent, points, values / extent);
+      if (cut && limits_.lanes_bytes > 0) even_out(*cut, extent);
       if (cut && (!best || cut->tiles > 2 * best->tiles)) best = cut;
     }
     return best;
@@ -353,10 +390,11 @@ class Splitter {
     const auto& program = step.program;
     const auto& node = program.nodes[at(id)];
     const auto& [cuts, lanes_bytes, apart] = how;
+    origin_ = cuts.front().across ? Origin::across : Origin::other;
     const auto& tiles = cuts.front();
     const auto lanes = lanes_of(program, node, cuts, lanes_bytes);
     std::int64_t parts = 1;
-    for (const auto& cut : cuts) parts *= cut.tiles;
+    for (const auto& cut : cuts) parts *= cut.parts();
     const auto partial = rows(program, depends, (apart ? 1 : parts) * lanes.count, node.type, "partial");
     std::int64_t stride = 1;
     if (apart) {
@@ -368,7 +406,9 @@ class Splitter {
     {
       StepPiece piece(step);
       std::vector<int> part;  // of each cut
-      for (const auto& cut : cuts) part.push_back(piece.index(cut.index, cut.tiles, cut.length, 0, "_tile"));
+      for (const auto& cut : cuts)
+        part.push_back(cut.across ? piece.index(cut.index, cut.length, 1, 0, "_in")
+                                  : piece.index(cut.index, cut.tiles, cut.length, 0, "_tile"));
       std::vector<int> over;
       int lane = -1;
       for (const int q : node.over) {
@@ -378,14 +418,16 @@ class Splitter {
           over.push_back(piece.index(q, extent / lanes.count, lanes.count, 0, "_in"));
           lane = piece.index(q, lanes.count, 1, 0, "_lane");
         } else {
-          over.push_back(cut != cuts.end() ? piece.index(q, extent, 1, 0, "_in") : piece.whole(q));
+          over.push_back(cut == cuts.end() ? piece.whole(q)
+                         : cut->across     ? piece.index(q, cut->tiles, cut->length, 0, "_tile")
+                                           : piece.index(q, extent, 1, 0, "_in"));
         }
       }
       const auto value = piece.builder.reduce(node.op, piece.copy(node.operand[0]), over);
       auto place = piece.row(partial, -1);
       auto step_of_part = parts * (apart ? stride : lanes.count);
       for (std::size_t k = 0; k < cuts.size(); ++k) {
-        step_of_part /= cuts[k].tiles;
+        step_of_part /= cuts[k].parts();
         StepPiece::add_term(place, part[k], step_of_part);
       }
       if (lane >= 0) StepPiece::add_term(place, lane, 1);
@@ -434,6 +476,7 @@ class Splitter {
 
   Sequence sequence_;
   const SplitLimits limits_;
+  Origin origin_ = Origin::lowered;  ///< of the step that is looked at, then of those that are made of it
 };
 
 }  // namespace

@@ -42,10 +42,12 @@ struct SplitLimits {
 ///
 /// Sums of products are cut into equal parts, so that none of them is ragged: of several indices where one makes too
 /// few, those that are furthest apart in memory first, and one step combines them. What a ragged last tile holds is
-/// left to the step that combines the partial results. So is that of vectors: sums over neighbours in memory of an
-/// operand that is used once become sums of each lane of a vector, and one over its lanes. Bodies with reductions in
-/// them are computed once, into a storage of their own. Only where values may be combined in any order: programs that
-/// are not exact, and operations that lose nothing.
+/// left to the step that combines the partial results. So is that of vectors: reductions over neighbours in memory of
+/// an operand that is used once become those of each lane of a vector, and one over its lanes. Where vectors are,
+/// indices that are neighbours in every access are merged first, and operands that are used once, whose neighbours are
+/// results, are combined across memory: a few streams far apart, each read from end to end, and so on with what they
+/// leave. Bodies with reductions in them are computed once, into a storage of their own. Only where values may be
+/// combined in any order: programs that are not exact, and operations that lose nothing.
 Sequence split_long(Sequence sequence, const SplitLimits& limits);
 
 }  // namespace ricci::ir
