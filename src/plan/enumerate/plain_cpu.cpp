@@ -167,6 +167,8 @@ class PlainCpuEnumerator {
       // More streams than prefetchers and the TLB follow cost bandwidth.
       const auto streams = static_cast<double>(counts_.loads.size() + program_.statements.size());
       rate_GBs *= parts ? 0.9 : strip > 0 ? 0.5 : std::min(1.0, static_cast<double>(kStreams) / streams);
+    } else if (device_.beyond_caches(counts_.compulsory_bytes)) {
+      rate_GBs *= share_of_rows(priced);
     }
     priced.memory_us = counts_.compulsory_bytes / rate_GBs * 1e-3 / device_.threads;
     priced.predicted_us = std::max(total / device_.cycles_per_us() / device_.threads, priced.memory_us);
@@ -269,6 +271,36 @@ class PlainCpuEnumerator {
       if (!again || lines > sets / apart * kWays / 4) return false;
     }
     return !counts_.loads.empty();
+  }
+
+  /// What is left of memory's rate where a register tile reads rows side by side: each is a stream of its own, which
+  /// prefetchers find anew. Of 1, 4 and 8 KB an AMD EPYC reads 0.42, 0.84 and 0.84 of what it does row by row.
+  double share_of_rows(const Priced& priced) const {
+    constexpr double kFound = 1024;  // bytes in the time in which a stream is found
+    constexpr double kLong = 16;     // times that, beside which it is nothing
+    double share = 1;
+    for (const auto& counted : counts_.loads) {
+      const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
+      const auto& step = load.offset.coefficient;
+      bool apart = false;
+      for (std::size_t q = 0; q < step.size(); ++q)
+        apart = apart || (step[q] != 0 && priced.tile.count(q) > 1 && static_cast<int>(q) != priced.lane);
+      if (!apart || reached(load.offset, program_.indices) * size_of(load.type) <= device_.l2_bytes) continue;
+      // Neighbours that one row of the tile goes through: by lanes, then by the sum.
+      std::int64_t row = 1;
+      for (bool more = true; more;) {
+        more = false;
+        for (std::size_t q = 0; q < step.size() && !more; ++q) {
+          if (std::abs(step[q]) != row || extent(static_cast<int>(q)) < 2) continue;
+          if (counts_.free[q] && static_cast<int>(q) != priced.lane) continue;
+          row *= extent(static_cast<int>(q));
+          more = true;
+        }
+      }
+      const auto bytes = static_cast<double>(row * size_of(load.type));
+      if (bytes < kLong * kFound) share = std::min(share, bytes / (bytes + kFound));
+    }
+    return share;
   }
 
   std::int64_t free_points() const {
