@@ -39,9 +39,8 @@ std::string KernelText::condition(const std::vector<kernel::Condition>& when) co
       parts.push_back(first ? fmt::format("{} == 0", affine(more)) : fmt::format("{} < {}", affine(value), below));
     } else if (more.terms.empty()) {
       parts.push_back(fmt::format("{} > {}", affine(less), apart));
-    } else if (apart >= 0) {
-      parts.push_back(apart == 0 ? fmt::format("{} < {}", affine(more), affine(less))
-                                 : fmt::format("{} <= {}", affine(more + Affine(apart + 1)), affine(less)));
+    } else if (apart > 0) {
+      parts.push_back(fmt::format("{} <= {}", affine(more + Affine(apart + 1)), affine(less)));
     } else {
       parts.push_back(fmt::format("{} < {}", affine(more), affine(less + Affine(-apart))));
     }

@@ -521,10 +521,8 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     if (section.ahead == 0) StatementPrinter::one(section);
   }
   void one(const kernel::Store& store) {
-    if (!store.nontemporal || store.to.lanes == 1) return StatementPrinter::one(store);
-    nontemporal_ = true;
-    w_.line("store_nontemporal<{}>({}, {});", text_.vector_type(kernel_.array(store.to.array).type, store.to.lanes),
-            text_.pointer(store.to), text_.value(store.value));
+    nontemporal_ = nontemporal_ || (store.nontemporal && store.to.lanes > 1);
+    StatementPrinter::one(store);
   }
   void one(const kernel::Prefetch& prefetch) {
     w_.line("__builtin_prefetch({}, {});", text_.pointer(prefetch.from), prefetch.written ? "1, 3" : "0, 2");

@@ -29,7 +29,6 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
 
  public:
   explicit CudaPrinter(const Kernel& kernel) : StatementPrinter(kernel, false) {}
-
   Source print(const std::string& name) {
     std::vector<std::string> arguments;
     for (const auto& array : kernel_.arrays) {
@@ -218,10 +217,8 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
             fence.registers >= 0 ? kernel_.array(fence.registers).name : "");
   }
   void one(const kernel::Barrier& barrier) {
-    using Of = kernel::Barrier::Of;
-    w_.line("{}();", barrier.of == Of::warp      ? "__syncwarp"
-                     : barrier.of == Of::cluster ? "barrier_of_cluster"
-                                                 : "__syncthreads");
+    constexpr const char* kNames[] = {"__syncwarp", "__syncthreads", "barrier_of_cluster"};  // of Barrier::Of
+    w_.line("{}();", kNames[static_cast<int>(barrier.of)]);
   }
   void one(const kernel::MatrixLoad& load) {
     parts_.tensor_core = true;
@@ -283,7 +280,6 @@ void CudaPrinter::one(const kernel::AdvanceByLanes& advance) {
     table("kStep" + array, steps, type_of(by));
   });
   tables_.blank();
-
   w_.blank();
   w_.line("// origin: lane k holds digit k, a butterfly adds them up");
   w_.line("const int lane = threadIdx.x % 32;");

@@ -33,7 +33,7 @@
 //   exchange                        of such a section: its sums begin with those of the one before, in registers
 //   prefetch                        on a CPU: lines of the result are fetched while the sums that go there are computed
 //   prefetch A                      on a CPU: lines that the next task copies of A are fetched while this one computes
-//   nontemporal                     on a CPU: vectors of the result are written by nontemporal stores
+//   nontemporal                     results are written by nontemporal stores: of whole vectors on a CPU
 //
 // Without an atom a program is computed point by point: by rounds over a tile on a CPU, by threads on a GPU. Levels
 // that the order leaves out are what one of them computes in registers; sums and scans are loops of each.

@@ -154,7 +154,7 @@ class Flusher {
           store.push_back({Store{{run, {Affine(block)}, visits.vector}, load_of(type, std::move(from))}});
         }
       }
-      Store one{std::move(to), std::move(value)};
+      Store one{std::move(to), std::move(value), nontemporal(visits.vector)};
       one.atomic = flush_.atomic;
       store.push_back({std::move(one)});
       store = where(std::move(when), std::move(store));
@@ -327,9 +327,16 @@ class Flusher {
     if (column_width == 1 && tile_.columns.padded > tile_.columns.extent)
       when.push_back({column, tile_.columns.extent});
     to.lanes = from.lanes;
-    Body store{{Store{to, load_of(kernel_.array(from.array).type, from)}}};
+    Body store{{Store{to, load_of(kernel_.array(from.array).type, from), nontemporal(from.lanes)}}};
     for (auto& statement : where(std::move(when), std::move(store))) body.push_back(std::move(statement));
     return body;
+  }
+
+  /// Whether so many results leave at once by a nontemporal store: of 4 to 16 bytes, at a multiple of them.
+  bool nontemporal(int lanes) const {
+    const auto& array = kernel_.array(flush_.to.array);
+    const auto size = size_of(array.type);
+    return flush_.nontemporal && lanes * size >= 4 && array.alignment % size == 0;
   }
 
   struct Piece {
@@ -466,7 +473,7 @@ class Flusher {
       to = with(to, var, by);
       value = with(std::move(value), var, by);
     }
-    Store store{to, std::move(value)};
+    Store store{to, std::move(value), nontemporal(count)};
     store.atomic = flush_.atomic;
     return {{std::move(store)}};
   }

@@ -278,7 +278,7 @@ struct Flush {
   std::vector<Condition> when;
   std::vector<Let> quotients = {};  ///< of sums of digits, which `to` and `value` may be made of, too
   Spread spread;
-  bool nontemporal = false;  ///< CPU: whole vectors by nontemporal stores
+  bool nontemporal = false;  ///< by nontemporal stores, of whole vectors on a CPU
   bool atomic = false;       ///< CUDA: the values are added to what is there, as of Store
   bool relaid = false;       ///< CUDA: through shared memory, from which neighbouring threads write neighbours
   /// CUDA: a loop over the blocks of a cluster, of each of which the accumulator holds a part of the sum. The parts are
@@ -383,8 +383,10 @@ struct FetchLines {
 struct Store {
   Access to;
   Value value;
-  bool nontemporal = false;  ///< CPU, of a vector: by a nontemporal store where its address is a multiple of a vector
-  bool atomic = false;       ///< CUDA: added to what is there, by an atomic addition, as others may in any order
+  /// CPU, of a vector: by a nontemporal store where its address is a multiple of a vector. CUDA: the second cache gives
+  /// its line up first.
+  bool nontemporal = false;
+  bool atomic = false;  ///< CUDA: added to what is there, by an atomic addition, as others may in any order
 };
 
 /// array[place] = value, where the array has such an element.

@@ -165,12 +165,12 @@ class Printer {
   }
   void one(const Flush& flush) {
     for (const auto& quotient : flush.quotients) one(quotient);
-    line("flush {} {} {} over rows {}, columns {}{}{}{}", text(flush.to), flush.atomic ? "atomically +=" : "=",
+    line("flush {} {} {} over rows {}, columns {}{}{}{}{}", text(flush.to), flush.atomic ? "atomically +=" : "=",
          print(kernel_, flush.value), text(flush.rows), text(flush.columns), batch(flush.batch),
          flush.parts >= 0 ? fmt::format(", parts of {} added", name(flush.parts))
          : flush.relaid   ? " through shared memory"
                           : "",
-         where("where", flush.when));
+         flush.nontemporal ? ", nontemporal" : "", where("where", flush.when));
   }
   std::string batch(const std::vector<Digit>& digits) const { return digits.empty() ? "" : ", batch " + text(digits); }
   void one(const Clear& clear) { line("clear {}", array_name(clear.array)); }

@@ -21,6 +21,7 @@
 //            stage B at a0 async pad 1 d e
 //            atom m16n8k8_f64 rows b a c columns e depth d warps 2x1 runs 1x1x2
 //            store shared
+//            nontemporal
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/contraction_relaid.case
 extern "C" __global__ void __launch_bounds__(64, 1)
 f64_abcd_de_to_bace_8x9x15x16x15(const double* __restrict__ A, const double* __restrict__ B, double* C)
@@ -111,7 +112,7 @@ f64_abcd_de_to_bace_8x9x15x16x15(const double* __restrict__ A, const double* __r
       #pragma unroll
       for (int r2 = 0; r2 < 4; ++r2) {
         if (t < 45 && 4 * b0 + r2 < 9) {
-          C[7200 * b0 + 450 * a0 + C_e + 15 * C_c + 45 * r0 + 225 * r1 + 1800 * r2] = C_tile[C_e + 24 * C_c + 72 * r0 + 360 * r1 + 720 * r2];
+          store_nontemporal<double>(C + 7200 * b0 + 450 * a0 + C_e + 15 * C_c + 45 * r0 + 225 * r1 + 1800 * r2, C_tile[C_e + 24 * C_c + 72 * r0 + 360 * r1 + 720 * r2]);
         }
       }
     }

@@ -102,11 +102,7 @@ inline void store_whole(T* p, T value) {
   store(p, RicciSimtWhole<T>{{value}});
 }
 template <class V, class T>
-inline V load_streaming(const T* p) {
-  return load<V>(p);
-}
-template <class V, class T>
-inline void store_streaming(T* p, V value) {
+inline void store_nontemporal(T* p, V value) {
   store<V>(p, value);
 }
 

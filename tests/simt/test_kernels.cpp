@@ -170,7 +170,7 @@ TEST_CASE("a copy by vectors of 16 bytes") {
 extern "C" __global__ void copy(const float* __restrict__ A, float* __restrict__ B, u32 n) {
   const u32 i = (blockIdx.x * 128 + threadIdx.x) * 4;
   if (i + 4 <= n)
-    store_streaming(B + i, load_streaming<vec<float, 4>>(A + i));
+    store_nontemporal(B + i, load<vec<float, 4>>(A + i));
   else
     for (u32 j = i; j < n; ++j) store(B + j, load<float>(A + j));
 }

@@ -198,7 +198,7 @@ const std::vector<WrittenContraction> kCases = {
      kAny,
      kNone,
      "tile a:32; tile c:16; tile b:8; order task a0 c0 sum b0; stage A at b0 async a b pad 2; stage B at b0 async b c;"
-     "atom m16n8k8_f64 rows a columns c depth b warps 1x2 runs 1x1x2; store shared; pipeline b0 2"},
+     "atom m16n8k8_f64 rows a columns c depth b warps 1x2 runs 1x1x2; store shared; nontemporal; pipeline b0 2"},
     {"da,db->ba",  // the same along the rows
      {{'a', 51}, {'b', 40}, {'d', 24}},
      {DType::f64},
@@ -219,8 +219,8 @@ const std::vector<WrittenContraction> kCases = {
      kAny,
      kNone,
      "tile a:32; tile c:32; tile b:8; order task a0 c0 sum b0; stage A at b0 async b a pad 4;"
-     "stage B at b0 async b c pad 4; atom fma rows a columns c depth b warps 1x2 runs 4x4x1; store shared; pipeline b0 "
-     "2"},
+     "stage B at b0 async b c pad 4; atom fma rows a columns c depth b warps 1x2 runs 4x4x1; store shared; nontemporal;"
+     "pipeline b0 2"},
     {"ad,db->ab",  // the same of halves
      {{'a', 48}, {'b', 36}, {'d', 32}},
      {DType::bf16, DType::bf16, DType::bf16},
@@ -235,7 +235,7 @@ const std::vector<WrittenContraction> kCases = {
      kAny,
      kNone,
      "tile a:16; tile c:8; order task a0 c0; stage A at c0 async a b; stage B at c0 async b c;"
-     "atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1; store shared"},
+     "atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1; store shared; nontemporal"},
     {"ad,db->ab",  // a long sum in parts, of a block of the cluster each, with ragged edges
      {{'a', 50}, {'b', 38}, {'d', 250}},
      {DType::f64},
@@ -394,7 +394,7 @@ const std::vector<WrittenContraction> kCases = {
      kOne,
      kNone,
      "tile b:64; tile d:48:16; tile c:32; order task b0 sum a c0; stage A at c0 async b c pad 8;"
-     "stage B at c0 async d1 c d; atom wgmma_rs_bf16 rows b columns d1 d depth c warps 4x1 runs 1x1x2; store shared;"
+     "stage B at c0 async d1 c d; atom wgmma_rs_bf16 rows b columns d1 d depth c warps 4x1 runs 1x1x2; store shared; nontemporal;"
      "pipeline c0 4"},
     {"da,bd->ba",  // the same of rows that are neighbours in the result, which leave strip by strip of columns
      {{'a', 120}, {'b', 48}, {'d', 100}},
@@ -418,7 +418,7 @@ const std::vector<WrittenContraction> kCases = {
      kAny,
      kNone,
      "tile c:128; tile b:32; order task c0 sum b0; stage A at b0 async a b; stage B at b0 async c b pad 8;"
-     "atom wgmma_rs_bf16 rows c columns a depth b warps 8x1 runs 1x1x2; pipeline b0 3"},
+     "atom wgmma_rs_bf16 rows c columns a depth b warps 8x1 runs 1x1x2; nontemporal; pipeline b0 3"},
     {"abc,dbec->ade",  // rounds of two digits, whose plain copies begin where a remainder is: see opaque()
      {{'a', 400}, {'b', 6}, {'c', 96}, {'d', 4}, {'e', 16}},
      {DType::f32},

@@ -3,6 +3,13 @@ template <class V, class T>
 inline V load(const T* p) { return *reinterpret_cast<const V*>(p); }
 template <class V, class T>
 inline void store(T* p, V v) { *reinterpret_cast<V*>(p) = v; }
+// The same where nothing reads it soon: of the lines of the second cache it is the first to go.
+template <class V, class T>
+inline void store_nontemporal(T* p, V v) {
+  if constexpr (sizeof(V) == 16) __stcs((float4*)p, __builtin_bit_cast(float4, v));
+  if constexpr (sizeof(V) == 8) __stcs((float2*)p, __builtin_bit_cast(float2, v));
+  if constexpr (sizeof(V) == 4) __stcs((u32*)p, __builtin_bit_cast(u32, v));
+}
 // The same of one element of 16 bytes, which would be two accesses otherwise.
 template <class T>
 inline T load_whole(const T* p) { return load<vec<T, 1>>(p).at[0]; }
@@ -16,8 +23,7 @@ inline T shuffle(T value, int lane) {
   union {
     u32 word[kWords];
     T value;
-  } held;
-  held.word[0] = 0;
+  } held = {};
   held.value = value;
   #pragma unroll
   for (int k = 0; k < kWords; ++k) held.word[k] = __shfl_sync(0xffffffffu, held.word[k], lane);

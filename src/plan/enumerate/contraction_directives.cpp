@@ -229,6 +229,11 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
     store.space = "shared";
     list.push_back(std::move(store));
   }
+  if (leaves_cache() && cut.share.last == 0) {
+    Directive stores;
+    stores.kind = Directive::Kind::nontemporal;
+    list.push_back(std::move(stores));
+  }
   if (cut.rounds() > 1 && cut.stages > 1) {
     Directive pipeline;
     pipeline.kind = Directive::Kind::pipeline;

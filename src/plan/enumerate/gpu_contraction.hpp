@@ -151,6 +151,13 @@ class GpuContraction {
   /// read).
   bool follows_result = false;
 
+  /// Whether the second cache cannot keep the result, which nothing reads: its lines may go first. Of 18 ccsd_t cases
+  /// of tccg48 on an H100, in f64 and in f32, 1.042 and 1.020 times as fast, at best 1.13; 8 intensli cases 0.998.
+  bool leaves_cache() const {
+    constexpr double kBeyondCache = 64e6;  // bytes
+    return !reads_result && bytes - operand_bytes() > kBeyondCache;
+  }
+
   const kernel::Atom& atom() const { return *atom_; }
   bool is_outer() const { return depth_axes.empty(); }
   /// Whether several axes may be one in tiles of the sides, and of the depth: warp groups read whole rows of an axis.
