@@ -385,6 +385,36 @@ TEST_CASE("what is fetched beside a round comes from memory again where the seco
   CHECK(part < 1.4 * once);
 }
 
+TEST_CASE("more blocks of a multiprocessor hide more of multiply-adds, and of what each copies first") {
+  plan::ContractionCounts counts;
+  counts.blocks = 132 * 24;
+  counts.warps = 4;
+  counts.resident = 2;
+  counts.pipe_cycles = 1200;
+  counts.lines = counts.copied_wavefronts = 168;
+  counts.copied_bytes = counts.cached_bytes = counts.operand_bytes = counts.memory_bytes = 1e8;
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto by = [&](double resident) {
+    auto some = counts;
+    some.resident = resident;
+    const plan::LaunchTimes times(some, device);
+    const auto time = plan::contraction_time(some, device);
+    CHECK(times.least(some.stages, resident) <= time.total);
+    CHECK(times.may_take(some.stages, resident, (1 + 1e-9) * time.total));
+    return time;
+  };
+  CHECK(by(3).alone < 0.7 * by(2).alone);
+  CHECK(by(3).products == by(2).products);
+  CHECK(by(3).total < by(2).total);
+  counts.multiply_adds = true;
+  CHECK(by(3).products < 0.95 * by(2).products);
+  CHECK(by(4).products == by(3).products);
+  counts.stored_wavefronts = 1;
+  const double through_shared = by(3).alone;
+  counts.stored_wavefronts = 0;
+  CHECK(through_shared > by(3).alone);
+}
+
 TEST_CASE("blocks of one warp begin their rounds beside each other, on parts of a multiprocessor") {
   plan::ContractionCounts counts;
   counts.blocks = 1056;

@@ -36,6 +36,7 @@ ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, co
   counts.result_bytes = counts.cached_bytes = result_bytes_;
   counts.operand_bytes = operand_bytes_;
   counts.overlapped = contraction_.groups;
+  counts.multiply_adds = contraction_.fma;
   counts.result_run_bytes = static_cast<double>(run_bytes);
   return counts;
 }
@@ -271,7 +272,7 @@ double CutCounts::most_resident(const Tile& rows, const Tile& columns, std::int6
 namespace {
 
 constexpr std::int64_t kLeastStages = 2;
-std::int64_t least_held(const Tile& chunk) { return std::min(kLeastStages, chunk.blocks) * chunk.size; }
+std::int64_t least_held(const Tile& chunk, std::int64_t rounds) { return std::min(kLeastStages, rounds) * chunk.size; }
 
 double least_copying(const Copies& of) { return (of.instructions * of.elements / of.at_once + of.converted) / 32; }
 
@@ -290,7 +291,7 @@ SumCounts CutCounts::sum_of(const Tile& rows, const Tile& columns, const Tile& c
   sum.copied_bytes = sum.rounds * (a.bytes + b.bytes);
   sum.lines = sum.rounds * (a.lines + b.lines);
   sum.held_lines = sum.rounds * (a.held_lines + b.held_lines);
-  sum.resident = most_resident(rows, columns, least_held(chunk));
+  sum.resident = most_resident(rows, columns, least_held(chunk, static_cast<std::int64_t>(sum.rounds)));
   sum.may_prefetch = may_prefetch(share.of_all() ? share.blocks : 1) && chunk.blocks > 1;
   sum.joined = rows.joined + columns.joined + chunk.joined > 0;
   return sum;
@@ -326,7 +327,7 @@ LeastChunk CutCounts::least_chunk(const std::vector<Tile>& chunks) {
   for (const auto& chunk : chunks) {
     least.rounds = std::min(least.rounds, chunk.blocks);
     least.positions = std::min(least.positions, chunk.blocks * chunk.size);
-    least.held = std::min(least.held, least_held(chunk));
+    least.held = std::min(least.held, least_held(chunk, chunk.blocks));
   }
   return least;
 }
@@ -343,7 +344,8 @@ SumCounts CutCounts::least_sum(const Tile& rows, const Tile& columns, const Leas
   sum.copied_bytes = part * (a.bytes + b.bytes);
   sum.lines = part * (a.lines + b.lines);
   sum.held_lines = part * (a.held_lines + b.held_lines);
-  sum.resident = most_resident(rows, columns, chunk.held);
+  // Blocks of clusters may have one round each.
+  sum.resident = most_resident(rows, columns, cluster > 1 ? chunk.held / kLeastStages : chunk.held);
   sum.may_prefetch = may_prefetch(cluster);
   sum.joined = rows.joined + columns.joined > 0;
   return sum;

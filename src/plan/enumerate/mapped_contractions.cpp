@@ -36,7 +36,7 @@ struct OfMaps {
 };
 constexpr OfMaps kOfMaps[] = {
     {"wgmma_f16", 0.94, 0.94},  {"wgmma_bf16", 0.94, 0.94}, {"wgmma_rs_tf32", 0.9, 0.9},
-    {"wgmma_tf32", 0.95, 0.95}, {"m16n8k8_f64", 0.965, 1},  {"fma", 0.955, 0.92, 48, 100, 1},
+    {"wgmma_tf32", 0.95, 0.95}, {"m16n8k8_f64", 0.965, 1},  {"fma", 0.955, 0.96, 48, 100, 1},
 };
 
 /// Elements of a block along indices that an atom names.

@@ -1,7 +1,8 @@
-// Constants are fitted to 1,820 timings of kernels on an NVIDIA H200 (`ricci-bench contract --top 10` and `--top 16` of
-// tccg48 in f64, f32 and bf16, and of parts of talsh300): times off by 13 % in the mean of squares in f64, 12 % in f32
-// and 21 % in bf16, and of 60 cases in f64 whose best candidates were all timed the chosen one takes 1.10 times the
-// fastest one's time, of 31 in f32 1.07. They are in cycles and bytes, so that another device comes in by its model.
+// Constants are fitted to 2,850 timings of kernels by warps on an NVIDIA H100 (bench/results/fit/contract-*-h100.json,
+// the published ones of tccg48, talsh300, tcl200 and gemm.csv, and `ricci-bench contract --top 16` and `--top 40` of
+// ccsd_t of tccg48_f32): of those near each case's fastest the times are off by 8 % in f64 and f32 of tccg48, and by
+// 11 % in f64 of talsh300. Those of warp groups are fitted to an H200: off by 21 % in bf16. They are in cycles and
+// bytes, so that another device comes in by its model.
 #include "plan/models/contraction_cost.hpp"
 
 #include <fmt/format.h>
@@ -23,14 +24,24 @@ constexpr double kCacheLine = 1.87;  // cycles of a multiprocessor's share of th
 /// Lines of the first cache are taken from when a copy asks for them until they are there: cycles, from memory and from
 /// the second cache (of 67 kernels of talsh300 in f64, whose extents are odd: off by 30 % without, 15 % with it).
 constexpr double kFromMemory = 1500, kFromCache = 800;
-constexpr double kBlock = 200;           // cycles before a block's first product and after its last one
-constexpr double kLatency = 2580;        // of memory under load, from a copy's issue to its barrier
+/// Constants that differ where warp groups multiply, which copy and wait beside their products.
+struct Units {
+  double block;        ///< cycles before a block's first product and after its last one: nothing of its own hides them
+  double latency;      ///< of memory under load, from a copy's issue to its barrier
+  double fragment;     ///< of a wavefront that is read
+  double copied;       ///< of one that is written
+  double store_line;   ///< of a line that an instruction asks for which stores results
+  double part_sector;  ///< of a sector of which it writes a part: the cache reads it first
+  double compulsory;   ///< bytes' time, of what a copy of as many takes
+};
+constexpr Units kOfWarps{1900, 1420, 0.9, 0.55, 2, 4.3, 0.956};
+constexpr Units kOfGroups{200, 2580, 0.73, 1.48, 2.96, 3.4, 1.06};
+const Units& units(bool overlapped) { return overlapped ? kOfGroups : kOfWarps; }
+constexpr double kRelaid = 380;          // of a block whose results pass through shared memory, at a barrier
 constexpr double kBarrier = 67;          // of a round
-constexpr double kRound = 188;           // of a round too, which products of another block do not hide
-constexpr double kPrefetchedRound = 45;  // of such a round whose first fragments were read in the round before
-constexpr double kExposed = 0.11;        // share of copies that a block's products do not hide
-constexpr double kFragment = 0.73;       // cycles of a wavefront that is read
-constexpr double kCopied = 1.48;         // of one that is written
+constexpr double kRound = 225;           // of a round too, which products of another block do not hide
+constexpr double kPrefetchedRound = 33;  // of such a round whose first fragments were read in the round before
+constexpr double kExposed = 0.09;        // share of copies that a block's products do not hide
 constexpr double kScattered = 0.86;      // of an element that is written on its own
 constexpr double kLine = 0.52;           // of a line
 /// Lines that a piece counts for whose copy splits sectors, more than those that it has (fitted to 402 kernels in f64
@@ -38,10 +49,7 @@ constexpr double kLine = 0.52;           // of a line
 /// times as long as was predicted. The plans that follow took 0.97 of the time of those before on an H100, talsh300 in
 /// f64).
 constexpr double kSplit = 1.5;
-constexpr double kStore = 0.11;       // of an instruction that stores results
-constexpr double kStoreLine = 2.96;   // of a line that it asks for
-constexpr double kPartSector = 3.4;   // of a sector of which it writes a part: the cache reads it first
-constexpr double kCompulsory = 1.06;  // of the time that a copy of as many bytes takes
+constexpr double kStore = 0.11;  // of an instruction that stores results
 /// Bytes that all blocks copy after which the second cache still has what was fetched, and no longer has it (five cases
 /// of talsh300 in f64 on an H100, 64 x 64 results of 8 * 18^4 products, by rows of 32 bytes: 1.6 GB were read of 0.86).
 constexpr double kKept = 12e6, kLost = 32e6;
@@ -49,7 +57,11 @@ constexpr double kShortRun = 0.034;  // more for results in short runs
 constexpr double kWholeRun = 1152;   // bytes (cost_cuda.cpp)
 constexpr double kPartLine = 0.095;  // more for results whose runs cut lines in two, a cut for each line
 constexpr double kCutRows = 1.75;    // of outer products in short runs, which are all of their bytes (6 of talsh300)
-constexpr double kFewWarps = 1.42;   // of products by blocks of fewer than four warps, which leave pipes idle
+constexpr double kFewWarps = 1.55;   // of products by blocks of fewer than four warps, which leave pipes idle
+/// Multiply-adds by fewer than twelve warps of a multiprocessor wait for shared memory and for each other: of
+/// eight 1.11 times (214 kernels on an H100, where products take the longest, took that much more beside 117 by
+/// twelve).
+constexpr double kFewResident = 0.22;
 /// Products of warp groups go on from round to round: of 22 kernels of bench/problems/gemm.csv in bf16 (off by 18 %).
 constexpr double kGroupRound = 830;  // cycles of a round at least, whose fence waits for copies
 /// Cycles that a thread waits for each load of a round whose elements it converts for warp groups: one after the other
@@ -140,8 +152,20 @@ double first_cache_byte_seconds(const ContractionCounts& counts, const GpuModel&
 double memory_seconds(const ContractionCounts& counts, const GpuModel& device) {
   const bool cut = counts.terms <= 1 && counts.result_run_bytes < kWholeRun;
   return (cut ? kCutRows : 1) *
-         (kCompulsory * counts.memory_bytes + short_run(counts.result_run_bytes) * counts.result_bytes) /
+         (units(counts.overlapped).compulsory * counts.memory_bytes +
+          short_run(counts.result_run_bytes) * counts.result_bytes) /
          (device.copy_rate_GBs() * 1e9);
+}
+
+double squared(double x) { return x * x; }
+double fourth(double x) { return squared(squared(x)); }
+
+/// Of what memory and the first cache take.
+double squares_of(const ContractionTime& time) { return squared(time.memory) + squared(time.first_cache); }
+/// Of what multiprocessors do, fourth powers.
+double fourths_of(const ContractionTime& time) {
+  return fourth(time.products) + fourth(time.shared) + fourth(time.issue) + fourth(time.stores) + fourth(time.alone) +
+         fourth(time.cache);
 }
 
 /// What nothing hides.
@@ -152,14 +176,15 @@ double launch_seconds(const ContractionCounts& counts, const GpuModel& device) {
   return kLaunchSeconds + kClusterSeconds + cycles / (device.clock_MHz * 1e6);
 }
 
-/// What a launch takes beside that, whose parts take so long.
-template <class... Times>
-double launched(bool overlapped, bool short_sum, Times... times) {
-  if (!overlapped) return side_by_side(times...);
-  return short_sum ? std::sqrt(((times * times) + ...)) : hidden(times...);
+/// What a launch takes beside that by warps.
+///   squares  the sum of those of what memory takes, and the first cache
+///   fourths  the sum of fourth powers of what multiprocessors do, which hide more of each other
+double launched(double squares, double fourths) { return std::sqrt(squares + std::sqrt(fourths)); }
+/// Whether it is no more than so many seconds.
+bool within(double squares, double fourths, double seconds) {
+  const double rest = squared(std::max(seconds, 0.0)) - squares;
+  return rest >= 0 && fourths <= squared(rest);
 }
-
-double cube(double x) { return x * x * x; }
 
 /// Cycles of a round that products of another block do not hide: blocks of one warp have a quarter of them, as those of
 /// four run beside each other, each on a part of a multiprocessor (of 49 kernels in f64 on an H100, sums of 64 million
@@ -184,14 +209,16 @@ double short_run(double run_bytes) {
 }
 
 double ContractionCounts::shared_cycles() const {
-  return kFragment * fragment_wavefronts + kCopied * copied_wavefronts + kScattered * scattered +
+  const auto& of = units(overlapped);
+  return of.fragment * fragment_wavefronts + of.copied * copied_wavefronts + kScattered * scattered +
          kLine * requested_lines();
 }
 
 double ContractionCounts::requested_lines() const { return lines + kSplit * split; }
 
 double ContractionCounts::store_cycles() const {
-  return kStore * stores + kStoreLine * store_lines + kPartSector * part_sectors + kCopied * stored_wavefronts;
+  const auto& of = units(overlapped);
+  return kStore * stores + of.store_line * store_lines + of.part_sector * part_sectors + of.copied * stored_wavefronts;
 }
 
 LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device)
@@ -203,7 +230,8 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       seconds_(in_turns_ / (device.clock_MHz * 1e6)),
       overlapped_(counts.overlapped),
       short_sum_(counts.terms <= kShortSum),
-      around_(kBlock + (counts.shared() ? kMeet : 0)),
+      multiply_adds_(counts.multiply_adds),
+      around_(units(counts.overlapped).block + (counts.shared() ? kMeet : 0)),
       last_part_(counts.last > 0 ? 1.0 / counts.cluster : 1),
       last_in_parts_(last_in_parts_of(counts)),
       launch_(launch_seconds(counts, device)),
@@ -211,7 +239,8 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       memory_(memory_seconds(counts, device)),
       fetched_(counts.fetched) {
   set_round(counts);
-  beside_ = cube(cache_) + cube(memory_) + cube(first_cache_seconds(0, 0));
+  squares_ = squared(memory_) + squared(first_cache_seconds(0, 0));
+  cache_fourth_ = fourth(cache_);
 }
 
 void LaunchTimes::set_round(const ContractionCounts& counts) {
@@ -221,12 +250,13 @@ void LaunchTimes::set_round(const ContractionCounts& counts) {
   issue_ = counts.issue_cycles();
   shared_ = counts.shared_cycles();
   stores_ = counts.store_cycles();
+  relaid_ = counts.stored_wavefronts > 0 && !counts.overlapped ? kRelaid : 0;
   const double own = own_parts(counts.warps);
   own_products_ = pipe_ / own;
   own_issue_ = issue_ / own;
   round_ = hidden(own_products_, shared_, own_issue_);
   waited_ = kWaited * counts.waited;
-  exposed_ = exposed_cycles(shared_ - kFragment * counts.fragment_wavefronts);
+  exposed_ = exposed_cycles(shared_ - units(overlapped_).fragment * counts.fragment_wavefronts);
   cache_ = cache_seconds(counts, *device_);
 }
 
@@ -243,13 +273,13 @@ double LaunchTimes::alone_seconds(double stages, double resident) const {
   // What is copied ahead must cover the time that memory takes, while blocks have each part in turns.
   const double in_turns = overlapped_ ? 1 : std::max(1.0, resident * std::min(1.0, warps_ / 4.0));
   const double covered = (stages - 1) * in_turns * round_;
-  const double late = std::max(0.0, kLatency - covered) / (stages - 1);
+  const double late = std::max(0.0, units(overlapped_).latency - covered) / (stages - 1);
   const double of_round = own_round(resident) + (overlapped_ ? late : exposed_ + late);
-  const double alone = around_ + rounds_ * std::max(of_round, overlapped_ ? kGroupRound : 0.0) + stores_;
+  const double alone = around_ + rounds_ * std::max(of_round, overlapped_ ? kGroupRound : 0.0) + stores_ + relaid_;
   return seconds_ * alone / resident;
 }
 
-double fragment_cycles(double wavefronts) { return kFragment * wavefronts; }
+double fragment_cycles(double wavefronts) { return kOfWarps.fragment * wavefronts; }
 
 double exposed_cycles(double copied_cycles) { return kBarrier + kExposed * copied_cycles; }
 
@@ -280,7 +310,7 @@ double LaunchTimes::fetched_seconds(double resident) const {
   double bytes = 0;
   for (const auto& fetched : fetched_)
     bytes += fetched.bytes * std::clamp((blocks * fetched.between - kKept) / (kLost - kKept), 0.0, 1.0);
-  return kCompulsory * bytes / (device_->copy_rate_GBs() * 1e9);
+  return units(overlapped_).compulsory * bytes / (device_->copy_rate_GBs() * 1e9);
 }
 
 /// What a launch takes whose blocks there is room for more than once, but not a whole number of times.
@@ -290,8 +320,8 @@ double LaunchTimes::with_last_blocks(double seconds, int stages, double room) co
   const double whole = std::floor(blocks_ / at_once) * at_once;
   constexpr double kMany = 3;  // times: other parts of the time hide it
   if (whole == 0 || blocks_ == whole || blocks_ >= kMany * at_once) return seconds;
-  const double uncovered = std::max(0.0, kLatency - (stages - 1) * round_) / (stages - 1);
-  const double one = kBlock + last_part_ * rounds_ * (round_beside(1) + kBarrier + uncovered) + stores_;
+  const double uncovered = std::max(0.0, kOfWarps.latency - (stages - 1) * round_) / (stages - 1);
+  const double one = kOfWarps.block + last_part_ * rounds_ * (round_beside(1) + kBarrier + uncovered) + stores_;
   const double before = (seconds - launch_) * whole / blocks_;
   return std::max(seconds, launch_ + before + kLastBlocks * (one / (device_->clock_MHz * 1e6)));
 }
@@ -301,21 +331,33 @@ ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) co
   // Three warps leave one of a multiprocessor's four parts to the next block's.
   const double parts = warps_ / 4.0, whole_parts = warps_ == 3 ? 1 : parts;
   auto time = beside_waits(resident * parts / std::ceil(resident * whole_parts));
+  if (multiply_adds_) time.products *= 1 + kFewResident * std::max(0.0, 12 / (resident * warps_) - 1);
   time.first_cache = first_cache_seconds(resident, shared_bytes);
   time.memory += fetched_seconds(resident);
   time.alone = alone_seconds(stages, std::min(room, in_turns_));
-  time.total = launch_ + launched(overlapped_, short_sum_, time.products, time.shared, time.issue, time.stores,
-                                  time.alone, time.cache, time.first_cache, time.memory);
+  time.total = launch_ + joined(time);
   if (!overlapped_) time.total = with_last_blocks(time.total, stages, room);
   time.total *= last_in_parts_;
   return time;
 }
 
-double LaunchTimes::least(int stages, double room) const {
-  const auto time = beside_waits(warps_ == 3 ? 0.75 : 1);
-  return launch_ + launched(overlapped_, short_sum_, time.products, time.shared, time.issue, time.stores,
-                            alone_seconds(stages, std::min(room, in_turns_)), time.cache, first_cache_seconds(0, 0),
-                            time.memory);
+double LaunchTimes::least(int stages, double room) const { return launch_ + joined(least_time(stages, room)); }
+
+ContractionTime LaunchTimes::least_time(int stages, double room) const {
+  auto time = beside_waits(warps_ == 3 ? 0.75 : 1);
+  time.first_cache = first_cache_seconds(0, 0);
+  time.alone = alone_seconds(stages, std::min(room, in_turns_));
+  return time;
+}
+
+double LaunchTimes::joined(const ContractionTime& time) const {
+  if (!overlapped_) return launched(squares_of(time), fourths_of(time));
+  if (!short_sum_) {
+    return hidden(time.products, time.shared, time.issue, time.stores, time.alone, time.cache, time.first_cache,
+                  time.memory);
+  }
+  return std::sqrt(squared(time.products) + squared(time.shared) + squared(time.issue) + squared(time.stores) +
+                   squared(time.alone) + squared(time.cache) + squares_of(time));
 }
 
 bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, double room, double seconds) const {
@@ -327,22 +369,18 @@ bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, dou
                            : std::max({products, cycles.shared, issue});
   const double alone = around_ + rounds_ * (round + cycles.exposed) + cycles.stores;
   const double few = few_warps(warps);
-  return cube(seconds_) * (cube(rounds_) * (cube((cycles.pipe + begin_cycles(cycles.prefetched, warps)) * few) +
-                                            cube(cycles.shared) + cube(cycles.issue)) +
-                           cube(cycles.stores) + cube(alone / resident)) +
-             beside_ <=
-         cube(std::max(seconds - launch_, 0.0));
+  const double cycles_beside = fourth(rounds_) * (fourth((cycles.pipe + begin_cycles(cycles.prefetched, warps)) * few) +
+                                                  fourth(cycles.shared) + fourth(cycles.issue)) +
+                               fourth(cycles.stores) + fourth(alone / resident);
+  return within(squares_, fourth(seconds_) * cycles_beside + cache_fourth_, seconds - launch_);
 }
 
 bool LaunchTimes::may_take(int stages, double room, double seconds) const {
   if (std::isinf(seconds)) return true;
   seconds /= last_in_parts_;
   if (overlapped_) return least(stages, room) <= seconds;
-  const auto time = beside_waits(warps_ == 3 ? 0.75 : 1);
-  return cube(time.products) + cube(time.shared) + cube(time.issue) + cube(time.stores) +
-             cube(alone_seconds(stages, std::min(room, in_turns_))) + cube(time.cache) +
-             cube(first_cache_seconds(0, 0)) + cube(time.memory) <=
-         cube(std::max(seconds - launch_, 0.0));
+  const auto time = least_time(stages, room);
+  return within(squares_of(time), fourths_of(time), seconds - launch_);
 }
 
 ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device) {
@@ -357,11 +395,12 @@ TileTimes::TileTimes(const ContractionCounts& counts, const GpuModel& device)
       busy_cycles_(counts.blocks / turns_of(counts, device.multiprocessors) * device.clock_MHz * 1e6),
       operand_bytes_(counts.operand_bytes),
       result_bytes_(counts.cached_bytes),
-      around_(kBlock + (counts.shared() ? kMeet : 0) + counts.store_cycles()),
+      around_(kOfWarps.block + (counts.shared() ? kMeet : 0) + counts.store_cycles()),
       launch_(launch_seconds(counts, device)),
       last_in_parts_(last_in_parts_of(counts)),
       memory_(memory_seconds(counts, device)),
-      beside_(cube(turns_ * counts.store_cycles()) + cube(memory_)) {}
+      squares_(squared(memory_)),
+      fourths_(fourth(turns_ * counts.store_cycles())) {}
 
 TileTimes TileTimes::of_clusters(const ContractionCounts& counts, int cluster, const GpuModel& device) {
   auto times = TileTimes(counts, device);
@@ -370,9 +409,9 @@ TileTimes TileTimes::of_clusters(const ContractionCounts& counts, int cluster, c
   times.in_turns_ = std::ceil(counts.blocks * more_than_half / device.multiprocessors);
   times.turns_ = times.in_turns_ / (device.clock_MHz * 1e6);
   times.busy_cycles_ = device.multiprocessors * device.clock_MHz * 1e6;
-  times.around_ = kBlock;
+  times.around_ = kOfWarps.block;
   times.launch_ = kLaunchSeconds + kClusterSeconds;
-  times.beside_ = cube(times.memory_);
+  times.fourths_ = 0;
   return times;
 }
 
@@ -381,15 +420,17 @@ SumTimes::SumTimes(const TileTimes& tile, const SumCounts& sum, double seconds)
       sum_(sum),
       resident_(std::max(1.0, std::floor(sum.resident))),
       waits_(tile.around_ + sum.rounds * kBarrier + kExposed * sum.copied_cycles),
-      most_(cube(std::max(seconds / tile.last_in_parts_ - tile.launch_, 0.0)) / (1 - 1e-9)) {
+      squares_(tile.squares_) {
   const double copied_bytes = tile.blocks_ * sum.copied_bytes;
   cache_ = cache_cycles(copied_bytes + tile.result_bytes_, tile.blocks_ * sum.lines) / tile.busy_cycles_;
-  beside_ = tile.beside_ + cube(cache_);
+  fourths_ = tile.fourths_ + fourth(cache_);
   if (sum.held_lines > 0) {
-    beside_ +=
-        cube(held_byte_seconds(tile.blocks_ * sum.held_lines, tile.operand_bytes_ / copied_bytes, *tile.device_) /
-             first_cache_bytes(0, *tile.device_));
+    squares_ +=
+        squared(held_byte_seconds(tile.blocks_ * sum.held_lines, tile.operand_bytes_ / copied_bytes, *tile.device_) /
+                first_cache_bytes(0, *tile.device_));
   }
+  const double rest = squared(std::max(seconds / tile.last_in_parts_ - tile.launch_, 0.0)) / (1 - 1e-9) - squares_;
+  most_ = rest < 0 ? -1 : squared(rest) / (1 - 1e-9);
 }
 
 double SumTimes::least(const WarpRates& warps) const {
@@ -398,17 +439,17 @@ double SumTimes::least(const WarpRates& warps) const {
   const double shared = sum_.copied_cycles + warps.fragment_cycles * sum_.positions;
   const double issue = (sum_.copying + warps.warps * sum_.of_round + warps.instructions * sum_.positions) / 4;
   const double begin = begin_cycles(sum_.may_prefetch && warps.prefetches, warps.warps);
-  const double beside =
-      beside_ + cube(tile_.turns_) * (cube(warps.few * (pipe + sum_.rounds * begin)) + cube(shared) + cube(issue));
+  const double beside = fourths_ + fourth(tile_.turns_) * (fourth(warps.few * (pipe + sum_.rounds * begin)) +
+                                                           fourth(shared) + fourth(issue));
   if (beside > most_) return kAny;
   const double resident = std::min({resident_, warps.resident, tile_.in_turns_});
   const double of_block = tile_.turns_ / resident;
-  const auto alone = [&](double rounds) { return cube(of_block * (waits_ + rounds)); };
+  const auto alone = [&](double rounds) { return fourth(of_block * (waits_ + rounds)); };
   const double products = pipe / warps.own_parts, issued = issue / warps.own_parts;
   if (beside + alone(std::max({products, shared, issued})) > most_) return kAny;
   const double rounds =
       by_warps(warps.any ? std::numeric_limits<double>::infinity() : warps.warps * resident, products, shared, issued);
-  return tile_.last_in_parts_ * (tile_.launch_ + std::cbrt(beside + alone(rounds)));
+  return tile_.last_in_parts_ * (tile_.launch_ + launched(squares_, beside + alone(rounds)));
 }
 
 double SumTimes::longest(const WarpRates& warps) const {
@@ -423,8 +464,8 @@ double few_warps(int warps) { return warps < 4 ? kFewWarps : 1; }
 
 double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device) {
   const double products = cycles / (device.multiprocessors * device.clock_MHz * 1e6);
-  const double memory = kCompulsory * bytes / (device.copy_rate_GBs() * 1e9);
-  return kLaunchSeconds + (overlapped ? std::max(products, memory) : side_by_side(products, memory));
+  const double memory = units(overlapped).compulsory * bytes / (device.copy_rate_GBs() * 1e9);
+  return kLaunchSeconds + (overlapped ? std::max(products, memory) : launched(squared(memory), fourth(products)));
 }
 
 std::vector<TimePart> parts_of(const ContractionTime& time) {

@@ -63,6 +63,8 @@ class LaunchTimes {
 
  private:
   ContractionTime beside_waits(double balance) const;
+  ContractionTime least_time(int stages, double room) const;
+  double joined(const ContractionTime& time) const;
   double alone_seconds(double stages, double resident) const;
   double first_cache_seconds(double resident, double shared_bytes) const;
   double fetched_seconds(double resident) const;
@@ -75,17 +77,17 @@ class LaunchTimes {
   double at_once_;   ///< blocks, where a multiprocessor has one
   double in_turns_;  ///< blocks of a multiprocessor
   double seconds_;   ///< of so many cycles
-  bool overlapped_, short_sum_;
+  bool overlapped_, short_sum_, multiply_adds_;
   double around_;         ///< cycles of a block besides its rounds
   double last_part_;      ///< of a sum, that each of the last blocks has
   double last_in_parts_;  ///< times that it is to be worth
   double launch_;         ///< seconds that nothing hides
   double first_cache_, memory_;
   std::array<Fetched, 2> fetched_;
-  double beside_ = 0;  ///< the cubes of times that no round changes, of results in whole sectors
+  double squares_ = 0, cache_fourth_ = 0;  ///< of times that no round changes, of results in whole sectors
   int warps_ = 1;
   double pipe_ = 0, begin_ = 0, issue_ = 0, shared_ = 0;  ///< cycles of a round
-  double stores_ = 0;                                     ///< of a block
+  double stores_ = 0, relaid_ = 0;                        ///< of a block
   double own_products_ = 0, own_issue_ = 0;  ///< by the multiprocessor's parts that a block keeps busy on its own
   double round_ = 0;                         ///< what a round takes where all is hidden
   double waited_ = 0, exposed_ = 0;          ///< what its warps wait for
@@ -142,7 +144,7 @@ class TileTimes {
   double around_;  ///< cycles of a block besides its rounds
   double launch_, last_in_parts_;
   double memory_;
-  double beside_;  ///< the cubes of times that no chunk changes
+  double squares_, fourths_;  ///< of times that no chunk changes
 };
 
 /// The same of the share of the sum that each block has, in some chunks.
@@ -160,8 +162,8 @@ class SumTimes {
   const SumCounts& sum_;
   double resident_, waits_;
   double cache_;
-  double beside_;  ///< the cubes of times that no warps change
-  double most_;    ///< of all cubes
+  double squares_, fourths_;  ///< of times that no warps change
+  double most_;               ///< of all fourth powers
 };
 
 /// Times that products of a block of so many warps take.

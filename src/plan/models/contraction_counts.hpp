@@ -21,8 +21,9 @@ struct ContractionCounts {
   /// Tiles whose sums are shared so, the last ones; 0: all. Where others are of one block each, `blocks` are tiles, and
   /// rounds, waves of results and stores those of one that is of one block.
   double last = 0;
-  bool overlapped = false;  ///< products of a round go on into the next one
-  bool prefetched = false;  ///< the first fragments of a round are there when it begins
+  bool overlapped = false;     ///< products of a round go on into the next one
+  bool multiply_adds = false;  ///< on tensor cores where it is not so
+  bool prefetched = false;     ///< the first fragments of a round are there when it begins
 
   // Of one block in one round.
   double pipe_cycles = 0;   ///< of a multiprocessor's tensor cores, or of its units for multiply-adds
