@@ -175,6 +175,26 @@ TEST_CASE("results of warp groups that go through shared memory fit into it besi
   CHECK(through > 0);
 }
 
+TEST_CASE("results that the second cache cannot keep are written by nontemporal stores") {
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto check = [&](std::int64_t extent, DType type, bool expected) {
+    const auto program = contraction("abcx,xdef->abcdef", {{extent, extent, extent, 24}, {24, 20, 20, 20}}, type);
+    const auto list = plan::contraction_candidates(program, device);
+    REQUIRE_FALSE(list.empty());
+    for (const auto& candidate : list) {
+      const auto& directives = candidate.schedule.directives;
+      const bool found =
+          std::ranges::any_of(directives, [](const auto& d) { return d.kind == kernel::Directive::Kind::nontemporal; });
+      INFO(candidate.schedule.name);
+      CHECK(found == expected);
+    }
+    CHECK_NOTHROW(kernel::verify(list.front().schedule, program, kernel::Target::cuda));
+  };
+  check(20, DType::f64, true);  // 512 MB
+  check(20, DType::f32, true);
+  check(6, DType::f64, false);  // 14 MB
+}
+
 TEST_CASE("operands that blocks would round are copied as what they are rounded to") {
   ir::EinsumProblem problem;
   problem.spec = Spec::parse("ca,bc->ab");
