@@ -383,10 +383,8 @@ struct FetchLines {
 struct Store {
   Access to;
   Value value;
-  /// CPU, of a vector: by a nontemporal store where its address is a multiple of a vector. CUDA: the second cache gives
-  /// its line up first.
-  bool nontemporal = false;
-  bool atomic = false;  ///< CUDA: added to what is there, by an atomic addition, as others may in any order
+  bool nontemporal = false;  ///< by a nontemporal store, on a CPU where a vector's address is a multiple of one
+  bool atomic = false;       ///< CUDA: added to what is there, by an atomic addition, as others may in any order
 };
 
 /// array[place] = value, where the array has such an element.

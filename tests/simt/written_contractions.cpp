@@ -394,7 +394,8 @@ const std::vector<WrittenContraction> kCases = {
      kOne,
      kNone,
      "tile b:64; tile d:48:16; tile c:32; order task b0 sum a c0; stage A at c0 async b c pad 8;"
-     "stage B at c0 async d1 c d; atom wgmma_rs_bf16 rows b columns d1 d depth c warps 4x1 runs 1x1x2; store shared; nontemporal;"
+     "stage B at c0 async d1 c d; atom wgmma_rs_bf16 rows b columns d1 d depth c warps 4x1 runs 1x1x2; store shared; "
+     "nontemporal;"
      "pipeline c0 4"},
     {"da,bd->ba",  // the same of rows that are neighbours in the result, which leave strip by strip of columns
      {{'a', 120}, {'b', 48}, {'d', 100}},
