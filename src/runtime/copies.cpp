@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -28,8 +29,13 @@ struct Priced {
 class Copies {
  public:
   /// limit  bytes of workspace; -1: any
-  Copies(Predictions& predictions, std::int64_t limit, std::vector<ir::Sequence>* considered)
-      : predictions_(predictions), device_(predictions.device()), limit_(limit), considered_(considered) {}
+  /// below  us of a whole sequence that are of use
+  Copies(Predictions& predictions, std::int64_t limit, std::vector<ir::Sequence>* considered, double below)
+      : predictions_(predictions),
+        device_(predictions.device()),
+        limit_(limit),
+        considered_(considered),
+        below_(below) {}
 
   ir::Sequence run(ir::Sequence sequence) const {
     for (std::size_t k = 0; k < sequence.steps.size();) {
@@ -38,19 +44,21 @@ class Copies {
         continue;
       }
       auto whole = canonical(sequence, k);
+      const double below = below_ - us_beside(sequence, k);
       const auto order = plan::matrix_order(whole.steps[k].program, device_);
-      auto best = with_operands(whole, k);
+      auto best = with_operands(whole, k, below);
       if (order) {
         if (best.us < 0) best.us = predictions_.us_of_canonical(whole.steps[k].program);
         constexpr double kWorth = 1.1;  // times the least that matrices take
         const bool near = best.us <= kWorth * order->least_us;
-        auto made = near && considered_ == nullptr ? std::nullopt : as_matrices(whole, k, *order, best.us);
+        auto made =
+            near && considered_ == nullptr ? std::nullopt : as_matrices(whole, k, *order, std::min(best.us, below));
         if (made && !near) best = std::move(*made);
       }
       if (const auto parts = plan::parts_order(whole.steps[k].program, device_)) {
         if (best.us < 0) best.us = predictions_.us_of_canonical(whole.steps[k].program);
         const bool may = parts->least_us < best.us;
-        auto made = may || considered_ != nullptr ? in_parts(whole, k, *parts, best.us) : std::nullopt;
+        auto made = may || considered_ != nullptr ? in_parts(whole, k, *parts, std::min(best.us, below)) : std::nullopt;
         if (made && may) best = std::move(*made);
       }
       if (best.steps > 1) sequence = std::move(best.sequence);
@@ -60,7 +68,9 @@ class Copies {
   }
 
  private:
-  static constexpr double kCopied = 0.9;  ///< of what as many bytes take: no copy takes less
+  static constexpr double kCopied = 0.9;       ///< of what as many bytes take: no copy takes less
+  static constexpr double kLeastCopyUs = 0.4;  ///< nor does it take less than this
+  static constexpr double kGain = 0.004;       ///< of the time, that a copy must save to be worth a look
 
   /// The sequence with a step's program in canonical form, in the precision that it is computed in.
   ir::Sequence canonical(ir::Sequence sequence, std::size_t k) const {
@@ -85,9 +95,19 @@ class Copies {
            program.buffers[static_cast<std::size_t>(load.source)].tf32;
   }
 
+  /// What the other steps of a sequence are predicted to take; nothing where any time is of use.
+  double us_beside(const ir::Sequence& sequence, std::size_t step) const {
+    double us = 0;
+    for (std::size_t k = 0; k < sequence.steps.size() && !std::isinf(below_); ++k) {
+      if (k != step && has_points(sequence.steps[k].program)) us += predicted(sequence.steps[k]);
+    }
+    return us;
+  }
+
   /// Operands copied into another order first, one after the other, each where both kernels are predicted to take less
   /// time than the gathers of one.
-  Priced with_operands(ir::Sequence whole, std::size_t first) const {
+  ///   below  us of all kernels that are of use
+  Priced with_operands(ir::Sequence whole, std::size_t first, double below) const {
     Priced made{std::move(whole), 1, -1};
     for (auto k = first;; ++k) {
       const auto& program = made.sequence.steps[k].program;
@@ -100,19 +120,18 @@ class Copies {
         orders = plan::operand_orders(program, device_, &candidate);
       }
       for (const auto& order : orders) {
-        const bool may = order.least_us < least;
+        const bool may = order.least_us < std::min(least, below - std::max(made.us, 0.0));
         if ((!may && considered_ == nullptr) || was_made(program, order)) continue;
         auto copied = ir::copy_operand(made.sequence, k, order.value, order.indices, order.row, "copy", order.tf32);
         if (!fits(copied) || !may) continue;
         // The product first, which is seldom fast enough even if the copy takes the least that copies can.
-        const double room = least - kCopied * (order.least_us - order.product_us);
+        const double gain = best ? order.gain_us : std::max(order.gain_us, kGain * least);
+        const double room = least - gain - std::max(kCopied * (order.least_us - order.product_us), kLeastCopyUs);
         auto rest = predicted(copied.steps[k + 1], room);
-        const bool alone = !(order.tf32 && order.deep);
-        if (rest >= room && alone) continue;
-        const auto copy = predicted(copied.steps[k], least - (alone ? rest + order.gain_us : order.product_us));
-        if (copy + order.product_us >= least) continue;
-        if (!alone) rest = with_other(copied, k + 1, std::min(rest, least - copy));
-        if (copy + rest + order.gain_us >= least) continue;
+        if (order.tf32 && order.deep) rest = with_other(copied, k + 1, std::min(rest, room));
+        if (rest >= room) continue;
+        const auto copy = predicted(copied.steps[k], least - rest - gain);
+        if (copy + rest + gain >= least) continue;
         least = copy + rest + order.gain_us;  // compared with other orders as with none
         of_copy = copy;
         product = rest;
@@ -140,9 +159,9 @@ class Copies {
       if (!order.tf32 || !order.deep || order.least_us >= below) continue;
       const auto both = ir::copy_operand(whole, k, order.value, order.indices, order.row, "copy", order.tf32);
       if (!fits(both)) continue;
-      const auto copy = predicted(both.steps[k], below);
-      if (copy >= below) continue;
-      below = std::min(below, copy + predicted(both.steps[k + 1], below - copy));
+      const double room = below - kCopied * (order.least_us - order.product_us);
+      const auto rest = predicted(both.steps[k + 1], room);
+      if (rest < room) below = std::min(below, rest + predicted(both.steps[k], below - rest));
     }
     return below;
   }
@@ -154,32 +173,39 @@ class Copies {
     const double permuted_least = kCopied * order.permuted_us;
     const bool may = permuted_least + order.product_us < below;
     if (!may && considered_ == nullptr) return std::nullopt;
-    Priced made{ir::copy_result(whole, first, order.sum, order.indices, order.row), 2, 0};
-    if (!fits(made.sequence) || !may) return std::nullopt;
-    made.sequence = canonical(std::move(made.sequence), first);
-    auto product = predictions_.us_of_canonical(made.sequence.steps[first].program);
-    auto k = first;
-    for (const bool of_rows : {true, false}) {
+    Priced as_it_lies{ir::copy_result(whole, first, order.sum, order.indices, order.row), 2, 0};
+    if (!fits(as_it_lies.sequence) || !may) return std::nullopt;
+    as_it_lies.sequence = canonical(std::move(as_it_lies.sequence), first);
+    // The product first, which is seldom fast enough even if copies take the least that they can.
+    double room = below - permuted_least;
+    std::optional<Priced> best;
+    const auto see = [&](const Priced& made, double copies_least) {
+      const auto last = first + made.steps - 2;
+      double us = predictions_.us_of_canonical(made.sequence.steps[last].program, room - copies_least);
+      if (us + copies_least >= room) return;
+      for (auto k = first; k < last && us < room; ++k) us += predicted(made.sequence.steps[k], room - us);
+      if (us >= room) return;
+      best = {made.sequence, made.steps, us};
+      room = us;
+    };
+    // With an operand copied, too.
+    const auto copied = [&](const Priced& made, bool of_rows, double copies_least) -> std::optional<Priced> {
+      const auto k = first + made.steps - 2;
       const auto operand = plan::matrix_operand(made.sequence.steps[k].program, device_, of_rows);
-      if (!operand) continue;
-      const double copy_least = kCopied * operand->least_us;
-      if (copy_least >= product) continue;
-      auto copied = ir::copy_operand(made.sequence, k, operand->value, operand->indices, operand->row);
-      if (!fits(copied)) continue;
-      const auto rest = predicted(copied.steps[k + 1], product - copy_least);
-      if (copy_least + rest >= product) continue;
-      const auto copy = predicted(copied.steps[k], product - rest);
-      if (copy + rest >= product) continue;
-      made.sequence = canonical(std::move(copied), ++k);
-      made.us += copy;
-      product = rest;
-      ++made.steps;
-    }
-    made.us += product;
-    if (made.us + permuted_least >= below) return std::nullopt;
-    made.us += predicted(made.sequence.steps[k + 1], below - made.us);
-    if (made.us >= below) return std::nullopt;
-    return made;
+      if (!operand || copies_least + kCopied * operand->least_us + order.product_us >= room) return std::nullopt;
+      auto sequence = ir::copy_operand(made.sequence, k, operand->value, operand->indices, operand->row);
+      if (!fits(sequence)) return std::nullopt;
+      Priced one{canonical(std::move(sequence), k + 1), made.steps + 1, copies_least + kCopied * operand->least_us};
+      see(one, one.us);
+      return one;
+    };
+    see(as_it_lies, 0);
+    const auto rows = copied(as_it_lies, true, 0);
+    if (rows) copied(*rows, false, rows->us);
+    copied(as_it_lies, false, 0);
+    if (!best) return std::nullopt;
+    best->us += predicted(best->sequence.steps[first + best->steps - 1], below - best->us);
+    return best->us < below ? std::move(best) : std::nullopt;
   }
 
   /// Factors copied as the tf32 numbers that they are the sums of; nothing where that is not predicted to take less
@@ -204,13 +230,14 @@ class Copies {
   const plan::GpuModel& device_;
   std::int64_t limit_;
   std::vector<ir::Sequence>* considered_;  ///< is given all that fits() is asked about and do; or null
+  double below_;
 };
 
 }  // namespace
 
 ir::Sequence with_copies(ir::Sequence sequence, Predictions& predictions, std::int64_t limit,
-                         std::vector<ir::Sequence>* considered) {
-  return Copies(predictions, limit, considered).run(std::move(sequence));
+                         std::vector<ir::Sequence>* considered, double below) {
+  return Copies(predictions, limit, considered, below).run(std::move(sequence));
 }
 
 }  // namespace ricci::runtime

@@ -22,6 +22,8 @@
 namespace ricci::runtime {
 namespace {
 
+constexpr double kAny = std::numeric_limits<double>::infinity();  ///< us
+
 /// How long loops are split. On a CPU a split that affects rounding does not depend on the number of threads. Exact
 /// loops are split only where enough threads gain from it: tiled scans read memory twice, which two threads do not make
 /// up for.
@@ -96,7 +98,7 @@ Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of
     for (const auto& step : sequence.steps) text += ir::print(step.program);
     if (!tried.insert(std::move(text)).second) return;
     if (considered != nullptr) considered->push_back(sequence);
-    const double least = ways.empty() ? std::numeric_limits<double>::infinity() : ways.front().us;
+    const double least = ways.empty() ? kAny : ways.front().us;
     const auto us = predictions.us(sequence, kNear * least);
     if (us >= kNear * least) return;
     const auto place = std::find_if(ways.begin(), ways.end(), [&](const Way& way) { return us < way.us; });
@@ -123,9 +125,11 @@ Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of
   }
   std::erase_if(ways, [most = kNear * ways.front().us](const Way& way) { return way.us > most; });
   if (ways.size() > 1) {
+    double best = kAny;
     for (auto& [us, way] : ways) {
-      way.copied = with_copies(way.sequence, predictions, plan.workspace_limit, considered);
+      way.copied = with_copies(way.sequence, predictions, plan.workspace_limit, considered, best);
       us = predictions.us(*way.copied);
+      best = std::min(best, us);
     }
   }
   const auto best = std::min_element(ways.begin(), ways.end(), [](const Way& x, const Way& y) { return x.us < y.us; });

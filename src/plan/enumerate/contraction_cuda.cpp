@@ -21,6 +21,7 @@
 #include "plan/enumerate/cut_tiles.hpp"
 #include "plan/enumerate/depth_shares.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
+#include "plan/enumerate/mapped_contractions.hpp"
 #include "plan/enumerate/result_stores.hpp"
 #include "plan/enumerate/warp_shares.hpp"
 #include "plan/models/contraction_cost.hpp"
@@ -29,7 +30,6 @@ namespace ricci::plan {
 namespace {
 
 using tiles::Tile;
-using tiles::up;
 
 constexpr std::size_t kKept = 20;
 constexpr int kAlike = 2;  ///< candidates of one tile, with other warps
@@ -120,9 +120,8 @@ class ContractionEnumerator {
         constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes};
         Result result{counts_.of_result(rows_[r], columns_[c], kBest), kBest, r, c};
         if (!shares_.empty()) result.last = shares_.front().last_tiles(rows_[r], columns_[c]);
-        const auto least = least_seconds(result);
         results_.push_back(result);
-        put({least, results_.size() - 1, Open::Seen::tile});
+        put({least_seconds(result), results_.size() - 1, Open::Seen::tile});
       }
     }
     // What takes the least time at least comes first, so that much of the rest need not be looked at closer.
@@ -566,17 +565,18 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
   auto& tiles = known != nullptr ? *known : own;
   const auto ways = GpuContraction::ways(program, device);
   std::unique_ptr<ContractionEnumerator> best;
-  double best_us = bound_us;
+  auto best_us = std::numeric_limits<double>::infinity();
   std::optional<std::array<double, 2>> gathers;  // of the first way, by warps, and of warp groups: the more
   for (const auto& way : ways) {
-    if (least_time_of_launch(way.product_cycles(), way.bytes, way.groups, device) > 1e-6 * best_us) continue;
+    const double bound = 1e-6 * std::min(best_us, bound_us / least_by_maps(program, device, way.atom_name));
+    if (least_time_of_launch(way.product_cycles(), way.bytes, way.groups, device) > bound) continue;
     auto enumerator = std::make_unique<ContractionEnumerator>(program, way, device, tiles);
-    const auto seconds = enumerator->find_best(1e-6 * best_us);
+    const auto seconds = enumerator->find_best(bound);
     const auto saved = enumerator->gathers();
     const bool leads = &way == &ways.front();
-    if (seconds && (!best || 1e6 * *seconds < best_us)) {
+    if (seconds && 1e6 * *seconds < best_us) {
       best = std::move(enumerator);
-      best_us = std::min(1e6 * *seconds, bound_us);
+      best_us = 1e6 * *seconds;
     }
     if (leads) gathers = saved;
     if (leads || !way.read_by_groups(true) || !gathers || !saved) continue;

@@ -178,6 +178,16 @@ std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& dev
   return all;
 }
 
+double least_by_maps(const ir::Program& program, const GpuModel& device, std::string_view atom) {
+  const auto* const of =
+      std::find_if(std::begin(kOfMaps), std::end(kOfMaps), [&](const OfMaps& each) { return each.atom == atom; });
+  const bool any = device.sm >= kLeastSm && of != std::end(kOfMaps) &&
+                   std::any_of(program.buffers.begin(), program.buffers.end(), [&](const ir::Buffer& buffer) {
+                     return !buffer.written && may_be_mapped(program, buffer.name);
+                   });
+  return any ? std::min(of->factor, of->through_shared) : 1;
+}
+
 Candidate by_maps(const ir::Program& program, const GpuModel& device, Candidate best) {
   const double factor = device.sm < kLeastSm ? 1 : factor_of(program, best);
   auto other = factor < 1 ? mapped(program, device, best) : std::nullopt;

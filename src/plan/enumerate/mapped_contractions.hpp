@@ -1,6 +1,7 @@
 // Contractions on a GPU whose operands are staged by tensor maps.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "plan/models/candidate.hpp"
@@ -15,5 +16,8 @@ std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& dev
 
 /// The best candidate of a contraction, by tensor maps where these are predicted to take less time.
 Candidate by_maps(const ir::Program& program, const GpuModel& device, Candidate best);
+
+/// What products by an atom take by them at least, of what they take without; 1 where no operand can be staged so.
+double least_by_maps(const ir::Program& program, const GpuModel& device, std::string_view atom);
 
 }  // namespace ricci::plan
