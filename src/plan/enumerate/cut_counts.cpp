@@ -34,6 +34,7 @@ ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, co
   const auto run_bytes = place.run * contraction_.result_size;
   counts.memory_bytes = contraction_.bytes + result_bytes_ * (moved_for_runs(run_bytes) - 1);
   counts.result_bytes = counts.cached_bytes = result_bytes_;
+  counts.streams = contraction_.leaves_cache() && contraction_.follows_result;
   counts.operand_bytes = operand_bytes_;
   counts.overlapped = contraction_.groups;
   counts.multiply_adds = contraction_.fma;

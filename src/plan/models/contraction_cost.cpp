@@ -49,6 +49,9 @@ constexpr double kLine = 0.52;           // of a line
 /// times as long as was predicted. The plans that follow took 0.97 of the time of those before on an H100, talsh300 in
 /// f64).
 constexpr double kSplit = 1.5;
+/// Less for results by nontemporal stores, which leave the second cache to operands that it holds (six ccsd_t cases of
+/// tccg48 in f64 on an H100 took 0.85 to 0.92 of what was predicted without it, three of other kinds 1.04 to 1.14).
+constexpr double kStreams = 0.15;
 constexpr double kStore = 0.11;  // of an instruction that stores results
 /// Bytes that all blocks copy after which the second cache still has what was fetched, and no longer has it (five cases
 /// of talsh300 in f64 on an H100, 64 x 64 results of 8 * 18^4 products, by rows of 32 bytes: 1.6 GB were read of 0.86).
@@ -152,7 +155,8 @@ double first_cache_byte_seconds(const ContractionCounts& counts, const GpuModel&
 double memory_seconds(const ContractionCounts& counts, const GpuModel& device) {
   const bool cut = counts.terms <= 1 && counts.result_run_bytes < kWholeRun;
   return (cut ? kCutRows : 1) *
-         (units(counts.overlapped).compulsory * counts.memory_bytes +
+         (units(counts.overlapped).compulsory *
+              (counts.memory_bytes - (counts.streams ? kStreams : 0) * counts.result_bytes) +
           short_run(counts.result_run_bytes) * counts.result_bytes) /
          (device.copy_rate_GBs() * 1e9);
 }
@@ -464,7 +468,7 @@ double few_warps(int warps) { return warps < 4 ? kFewWarps : 1; }
 
 double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device) {
   const double products = cycles / (device.multiprocessors * device.clock_MHz * 1e6);
-  const double memory = units(overlapped).compulsory * bytes / (device.copy_rate_GBs() * 1e9);
+  const double memory = units(overlapped).compulsory * (1 - kStreams) * bytes / (device.copy_rate_GBs() * 1e9);
   return kLaunchSeconds + (overlapped ? std::max(products, memory) : launched(squared(memory), fourth(products)));
 }
 
