@@ -471,27 +471,4 @@ TEST_CASE("neighbours over several indices are one index of a sum before they ar
   CHECK((tiles.storages[3].last + 1) % 64 == 0);  // lanes of four vectors
 }
 
-TEST_CASE("a factor in another order of memory is copied before a sum of products that uses both once") {
-  // C = sum over a and b of A[a, b] * B[b, a], or one of these for each a; of A[a, b] * B[a, b] none is copied.
-  const auto sum = [](bool turned, bool whole, bool exact) {
-    ir::Builder b;
-    b.program.exact = exact;
-    b.program.indices = {{"a", 70}, {"b", 90}};
-    b.program.buffers = {
-        {"A", DType::f64, false, 0, 6299, 0}, {"B", DType::f64, false, 0, 6299, 0}, {"C", DType::f64, true, 0, 69, 0}};
-    const auto x = b.load(0, {{90, 1}, 0}), y = turned ? b.load(1, {{1, 70}, 0}) : b.load(1, {{90, 1}, 0});
-    const auto product = b.op(OpCode::mul, DType::f64, x, y);
-    b.store(2, {{whole ? 0 : 1, 0}, 0}, b.reduce(OpCode::add, product, whole ? std::vector{0, 1} : std::vector{1}));
-    return b.finish();
-  };
-  ir::SplitLimits limits;
-  limits.lanes_bytes = 256;
-  limits.vector_bytes = 64;
-  limits.least_of_rows = 1500;
-  CHECK(cut(sum(true, true, false), limits).steps.size() == cut(sum(false, true, false), limits).steps.size() + 1);
-  CHECK(cut(sum(true, true, true), limits).steps.size() == 1);  // in the order that is written
-  limits.least_of_rows = 1600;
-  CHECK(cut(sum(true, true, false), limits).storages.size() == 3);  // little
-}
-
 }  // namespace ir_split_test

@@ -233,36 +233,6 @@ bool uses_once(const Program& program, const Node& node, std::int64_t points, st
   });
 }
 
-std::optional<Turned> turned_factor(const Program& program, const Node& node, std::int64_t elements) {
-  if (!sums_products(program, node)) return std::nullopt;
-  std::vector<NodeId> loads;
-  for (auto id : program.nodes[at(node.operand[0])].operand) {
-    while (id >= 0 && program.nodes[at(id)].kind == NodeKind::op) id = program.nodes[at(id)].operand[0];
-    if (id >= 0) loads.push_back(id);
-  }
-  if (loads.size() != 2) return std::nullopt;
-  const auto index_of_neighbours = [&](NodeId id) {
-    const auto& step = program.nodes[at(id)].offset.coefficient;
-    for (std::size_t q = 0; q < step.size(); ++q) {
-      if (step[q] == 1 && program.indices[q].extent > 1) return static_cast<int>(q);
-    }
-    return -1;
-  };
-  const int first = index_of_neighbours(loads[0]), second = index_of_neighbours(loads[1]);
-  if (first == second || !contains(node.over, first) || !contains(node.over, second)) return std::nullopt;
-  for (const auto id : loads) {
-    if (reached(program.nodes[at(id)].offset, program.indices) != elements) return std::nullopt;
-  }
-  Turned turned{loads[1], {}};
-  const auto& step = program.nodes[at(loads[0])].offset.coefficient;
-  for (std::size_t q = 0; q < step.size(); ++q) {
-    if (step[q] != 0) turned.order.push_back(static_cast<int>(q));
-  }
-  std::stable_sort(turned.order.begin(), turned.order.end(),
-                   [&](int p, int q) { return std::abs(step[at(p)]) > std::abs(step[at(q)]); });
-  return turned;
-}
-
 std::optional<RowLanes> lanes_of_rows(const Program& program, const Node& node, std::int64_t points,
                                       std::int64_t values, const SplitLimits& limits) {
   constexpr std::int64_t kVectors = 16;  // of a row, so that partial results are few beside what they are made of

@@ -64,15 +64,6 @@ std::optional<Cut> cut_across(const Program& program, const Node& node, const st
 /// Whether a reduction uses each value of an operand once.
 bool uses_once(const Program& program, const Node& node, std::int64_t points, std::int64_t values);
 
-/// The factor of a sum of products, each value of whose factors is used once, that is copied into the other's order
-/// first: where each has neighbours along an index of the sum of its own, one of them is gathered otherwise.
-struct Turned {
-  NodeId factor = -1;
-  std::vector<int> order;  ///< of indices, slowest first
-};
-///   elements  of either factor
-std::optional<Turned> turned_factor(const Program& program, const Node& node, std::int64_t elements);
-
 /// One part of a reduction, whose partial results are neighbours of so many bytes.
 struct RowLanes {
   Cut whole;

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "ir/passes/canonical.hpp"
-#include "ir/passes/copy_operand.hpp"
 #include "ir/passes/cut_products.hpp"
 #include "ir/passes/step_piece.hpp"
 
@@ -49,10 +48,6 @@ class Splitter {
     std::vector<Origin> origins(sequence_.steps.size(), Origin::lowered);
     for (std::size_t k = 0; k < sequence_.steps.size();) {
       origin_ = origins[k];
-      if (origin_ == Origin::lowered && turn(k)) {
-        origins.insert(origins.begin() + static_cast<std::ptrdiff_t>(k), Origin::other);
-        ++k;  // behind the copy
-      }
       auto made = cut(sequence_.steps[k]);
       if (made.empty()) {
         ++k;
@@ -68,27 +63,8 @@ class Splitter {
   }
 
  private:
-  static constexpr std::int64_t kBeyondCaches = 4;  // of a core, times what is worth sums of rows
-
   /// Which steps sum across memory: those that were lowered, where they read much, and what combines their results.
   enum class Origin : std::uint8_t { lowered, across, other };
-
-  /// Puts a copy of a factor before step `k`, where that is a sum of so many products in two orders of memory.
-  bool turn(std::size_t k) {
-    const auto& program = sequence_.steps[k].program;
-    if (limits_.vector_bytes == 0 || program.points() < kBeyondCaches * limits_.least_of_rows) return false;
-    const Node* sum = nullptr;
-    for (const auto& node : program.nodes) {
-      if (node.kind != NodeKind::reduce) continue;
-      if (sum != nullptr || !any_order(program, node)) return false;
-      sum = &node;
-    }
-    if (sum == nullptr) return false;
-    const auto turned = turned_factor(program, *sum, program.points());
-    if (!turned) return false;
-    sequence_ = copy_operand(std::move(sequence_), k, turned->factor, turned->order, 0, "turned");
-    return true;
-  }
 
   /// The steps that take the place of this one; none where it stays.
   std::vector<Step> cut(const Step& step) {
@@ -352,7 +328,7 @@ class Splitter {
       const auto values = program.points(over);
       if (!outermost) continue;
       // Once for what is in no cache of a core; then for partial results, until they are no work for several workers.
-      const auto much = origin_ == Origin::across ? limits_.least_of_rows / 4 : kBeyondCaches * limits_.least_of_rows;
+      const auto much = origin_ == Origin::across ? limits_.least_of_rows / 4 : limits_.least_of_rows * 4;
       if (alone && origin_ != Origin::other && points * values >= much) {
         if (const auto cut = cut_across(program, node, depends[id], points * values, limits_))
           return cut_reduction(step, static_cast<NodeId>(id), {{*cut}, 0, true}, depends[id]);

@@ -297,11 +297,6 @@ class PlainCpuEnumerator {
           more = true;
         }
       }
-      // A row that goes on elsewhere is found anew there whatever is beside it.
-      std::int64_t summed = priced.lanes;
-      for (std::size_t q = 0; q < step.size(); ++q)
-        summed *= step[q] != 0 && !counts_.free[q] ? extent(static_cast<int>(q)) : 1;
-      if (row < summed) continue;
       const auto bytes = static_cast<double>(row * size_of(load.type));
       if (bytes < kLong * kFound) share = std::min(share, bytes / (bytes + kFound));
     }
