@@ -250,6 +250,7 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
 void LaunchTimes::set_round(const ContractionCounts& counts) {
   warps_ = counts.warps;
   pipe_ = counts.pipe_cycles;
+  ahead_ = counts.prefetched;
   begin_ = counts.overlapped ? 0 : begin_cycles(counts.prefetched, counts.warps);
   issue_ = counts.issue_cycles();
   shared_ = counts.shared_cycles();
@@ -276,7 +277,8 @@ double LaunchTimes::own_round(double resident) const {
 double LaunchTimes::alone_seconds(double stages, double resident) const {
   // What is copied ahead must cover the time that memory takes, while blocks have each part in turns.
   const double in_turns = overlapped_ ? 1 : std::max(1.0, resident * std::min(1.0, warps_ / 4.0));
-  const double covered = (stages - 1) * in_turns * round_;
+  // Where a round ends with the next one's fragments, their copies have a round less.
+  const double covered = ((stages - 1) * in_turns - (ahead_ ? 1 : 0)) * round_;
   const double late = std::max(0.0, units(overlapped_).latency - covered) / (stages - 1);
   const double of_round = own_round(resident) + (overlapped_ ? late : exposed_ + late);
   const double alone = around_ + rounds_ * std::max(of_round, overlapped_ ? kGroupRound : 0.0) + stores_ + relaid_;

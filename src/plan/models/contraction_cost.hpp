@@ -78,6 +78,7 @@ class LaunchTimes {
   double in_turns_;  ///< blocks of a multiprocessor
   double seconds_;   ///< of so many cycles
   bool overlapped_, short_sum_, multiply_adds_;
+  bool ahead_ = false;    ///< the first fragments of a round are read in the one before
   double around_;         ///< cycles of a block besides its rounds
   double last_part_;      ///< of a sum, that each of the last blocks has
   double last_in_parts_;  ///< times that it is to be worth
