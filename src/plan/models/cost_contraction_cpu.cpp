@@ -21,6 +21,7 @@ constexpr double kCrowdedLine = 10;  // for each line from memory while the seco
 constexpr double kStoredRun = 9;     // for each run that nontemporal stores write, alone
 constexpr double kPartLine = 30;     // for each line that they leave in part, which memory reads for that
 constexpr double kCarriedRun = 8;    // the same where the next tile writes on
+constexpr double kFollowedRun = 1;   // the same of a short sum where tiles write a page and more one after the other
 constexpr double kCachedRun = 4;     // for each run that is written into a cache
 constexpr double kScattered = 1.5;   // for each result that is written alone
 constexpr double kMasked = 3;        // accesses, for each further run of joined indices that a vector lies in
@@ -67,6 +68,12 @@ double run(const Axes& first, const Axes& second, Tensor tensor, Reach reach_of)
   return length;
 }
 constexpr auto held = [](const Axis& axis) { return std::max(axis.block, axis.tile); };
+
+/// Of a sum so short that writing is much of the work, into memory.
+bool writes_much(const Blocking& b, const Problem& problem) {
+  constexpr std::int64_t kShortSum = 128;
+  return problem.far_result && !problem.group && !b.lanes_of_both() && product(b.depth, extent_of) <= kShortSum;
+}
 
 /// One operand as it is packed.
 struct Packed {
@@ -206,8 +213,11 @@ class Model {
     // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
     // with, is read and written again.
     const double left = begins_with_lines() && std::fmod(written_on, line_) == 0 ? 0 : length / written_on;
-    const double each = least_                                  ? std::min(kCachedRun, far_ * kCarriedRun)
-                        : carried && (stored || (outer && far)) ? far_ * kCarriedRun
+    const double least_each =
+        outer || !writes_much(b_, problem_) ? std::min(kCachedRun, far_ * kCarriedRun) : kFollowedRun;
+    const double each = least_                                    ? least_each
+                        : !outer && writes_on(length, written_on) ? followed_run(left)
+                        : carried && (stored || (outer && far))   ? far_ * kCarriedRun
                         : stored ? far_ * (kStoredRun + kPartLine * lines_in_part(length))
                         : far    ? far_ * (kStoredRun + left * kFarRun)
                                  : kCachedRun;
@@ -254,6 +264,19 @@ class Model {
     };
     return std::all_of(b_.columns.begin(), b_.columns.end(), whole) &&
            std::all_of(b_.rows.begin(), b_.rows.end(), whole);
+  }
+  /// Whether tiles go on one after the other where the last one ended in the result, in runs of a page and more, as far
+  /// as a processor fetches ahead by itself: along columns, or along rows that are neighbours there.
+  bool writes_on(double length, double written_on) const {
+    if (!writes_much(b_, problem_) || b_.across() || size_ * written_on < kPage) return false;
+    if (b_.columns.back().run_in_result > 0 || (!b_.rows.empty() && b_.rows.back().run_in_result > 0)) return false;
+    if (followed_in_result(b_, problem_, device_) != nullptr) return true;
+    return !b_.rows.empty() && n(b_.rows.back().in_result) <= length && written_on > length;
+  }
+  /// What such a run costs: as much as one alone beyond the number of streams that come side by side.
+  double followed_run(double left) const {
+    const double more = std::max(0.0, does_.tile_rows - n(kStreams)) / does_.tile_rows;
+    return kFollowedRun + far_ * (more * kStoredRun + left * kFarRun);
   }
   /// Lines at the ends of a run, which begins at a multiple of its length, that no tile goes on with at once.
   double lines_in_part(double length) const {
@@ -391,9 +414,7 @@ bool reads_ahead(const Blocking& b, const Problem& problem, const CpuModel& devi
 }
 
 const Axis* followed_in_result(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  constexpr std::int64_t kShortSum = 128;  // of which writing is much of the work
-  if (!problem.far_result || problem.group || b.lanes_of_both() || product(b.depth, extent_of) > kShortSum)
-    return nullptr;
+  if (!writes_much(b, problem)) return nullptr;
   const Axis* next = nullptr;
   bool of_columns = false;
   for (std::int64_t length = 1;; length *= next->extent) {
