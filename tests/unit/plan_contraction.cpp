@@ -178,7 +178,9 @@ TEST_CASE("results of warp groups that go through shared memory fit into it besi
 TEST_CASE("results that the second cache cannot keep are written by nontemporal stores") {
   const auto device = plan::GpuModel::of_capability(90);
   const auto check = [&](std::int64_t extent, DType type, bool expected) {
-    const auto program = contraction("abcx,xdef->abcdef", {{extent, extent, extent, 24}, {24, 20, 20, 20}}, type);
+    const auto program =
+        contraction("abcx,xdef->abcdef",
+                    {{extent, extent, extent, 24}, {24, 20, 20, 20}, {extent, extent, extent, 20, 20, 20}}, type);
     const auto list = plan::contraction_candidates(program, device);
     REQUIRE_FALSE(list.empty());
     for (const auto& candidate : list) {
