@@ -39,6 +39,13 @@ constexpr OfMaps kOfMaps[] = {
     {"wgmma_tf32", 0.95, 0.95}, {"m16n8k8_f64", 0.965, 1},  {"fma", 0.955, 0.96, 48, 100, 1},
 };
 
+/// Null: products by the atom gain nothing.
+const OfMaps* maps_of(std::string_view atom) {
+  const auto* const of =
+      std::find_if(std::begin(kOfMaps), std::end(kOfMaps), [&](const OfMaps& each) { return each.atom == atom; });
+  return of == std::end(kOfMaps) ? nullptr : of;
+}
+
 /// Elements of a block along indices that an atom names.
 std::int64_t block_size(const ir::Program& program, const kernel::Directives& directives,
                         const std::vector<std::string>& names) {
@@ -63,9 +70,8 @@ double factor_of(const ir::Program& program, const Candidate& candidate) {
   const auto atom = std::find_if(directives.begin(), directives.end(),
                                  [](const Directive& d) { return d.kind == Directive::Kind::atom; });
   if (atom == directives.end()) return 1;
-  const auto* const of = std::find_if(std::begin(kOfMaps), std::end(kOfMaps),
-                                      [&](const OfMaps& each) { return each.atom == atom->subject; });
-  if (of == std::end(kOfMaps)) return 1;
+  const auto* const of = maps_of(atom->subject);
+  if (of == nullptr) return 1;
   std::int64_t results = 1;
   std::vector<std::string> depth;
   for (const auto& [side, names] : atom->loops) {
@@ -179,9 +185,8 @@ std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& dev
 }
 
 double least_by_maps(const ir::Program& program, const GpuModel& device, std::string_view atom) {
-  const auto* const of =
-      std::find_if(std::begin(kOfMaps), std::end(kOfMaps), [&](const OfMaps& each) { return each.atom == atom; });
-  const bool any = device.sm >= kLeastSm && of != std::end(kOfMaps) &&
+  const auto* const of = maps_of(atom);
+  const bool any = device.sm >= kLeastSm && of != nullptr &&
                    std::any_of(program.buffers.begin(), program.buffers.end(), [&](const ir::Buffer& buffer) {
                      return !buffer.written && may_be_mapped(program, buffer.name);
                    });
