@@ -504,7 +504,7 @@ void run(const char* kind, int count, bool symmetric) {
     try {
       const auto program = Program::parse(text);
       CHECK(Program::parse(program.print()).print() == program.print());
-      test::Inputs inputs{.seed = seed + 1, .integers = 50, .tolerance = 1e-9, .params = {{"s", {0.75, 0}}}};
+      test::Inputs inputs{.seed = seed + 1, .integers = 50, .params = {{"s", {0.75, 0}}}};
       test::compare(program, inputs);
       // And in kernels of a few operations each.
       inputs.longest_kernel = 2 + static_cast<std::int64_t>(seed % 12);

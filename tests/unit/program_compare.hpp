@@ -14,7 +14,6 @@ namespace ricci::test {
 struct Inputs {
   std::uint64_t seed = 1;
   std::uint64_t integers = 1000;
-  double tolerance = 1e-11;
   std::int64_t longest_kernel = 0;  ///< longer ones are cut (ir/passes/shorten.hpp); 0: as always
   /// Tensors whose values the test gives: all multi-indices, the point last.
   std::map<std::string, std::vector<Value>> given = {};
@@ -38,7 +37,7 @@ class Elements {
   std::vector<std::vector<std::byte>>& memory_;
 };
 
-/// Runs both on the same inputs; the worst difference of an output relative to its largest value, CHECKed. Every
+/// Runs both on the same inputs; every element of an output is CHECKed to be as near as roundings explain. Every
 /// element of a slot that no statement writes must stay as it was.
 void compare(const Program& program, const Inputs& inputs = {});
 inline void compare(std::string_view text, const Inputs& inputs = {}) { compare(Program::parse(text), inputs); }

@@ -44,14 +44,14 @@ std::int64_t wrapped(std::int64_t value, DType type) {
 Value to(Value value, DType from, DType type) {
   if (is_integer(type)) return of_integer(wrapped(value.integer, type));
   if (is_integer(from)) return of(static_cast<double>(value.integer));
-  return of(value.real);
+  return {value.real, of(value.real).integer, value.rounding};
 }
 
 bool holds(const Value& value, DType type) { return is_integer(type) ? value.integer != 0 : value.real.real() != 0; }
 
 std::uint64_t bits(const Value& value) { return static_cast<std::uint64_t>(value.integer); }
 
-Value combined(OpCode op, const Value& x, const Value& y, DType type) {
+Value computed(OpCode op, const Value& x, const Value& y, DType type) {
   const bool integer = is_integer(type);
   const auto a = x.integer, b = y.integer;
   const auto wrap = [&](std::uint64_t value) { return of_integer(wrapped(static_cast<std::int64_t>(value), type)); };
@@ -89,6 +89,19 @@ Value combined(OpCode op, const Value& x, const Value& y, DType type) {
     default:
       throw std::logic_error("the reference has no such operation");
   }
+}
+
+Value combined(OpCode op, const Value& x, const Value& y, DType type) {
+  auto result = computed(op, x, y, type);
+  const Value operands[] = {x, y};
+  if (!is_integer(type)) result.rounding = rounding(op, operands, result, is_complex(type));
+  return result;
+}
+
+/// What is rounded once where numbers are narrower than those here.
+Value once_rounded(Value value) {
+  value.rounding.inner = 1;
+  return value;
 }
 
 }  // namespace
@@ -213,7 +226,7 @@ void Reference::store(int tensor, std::vector<std::int64_t> multi_index, const P
     const int turned = sorted(declared, there);
     if (there != own || turned == 0) continue;
     auto& target = values_[static_cast<std::size_t>(tensor)][place(tensor, other, at)];
-    target = sign == turned ? value : Value{-value.real, -value.integer};
+    target = sign == turned ? value : -value;
   }
 }
 
@@ -318,9 +331,9 @@ Value Reference::evaluate(formula::ExprId id, Positions& at, const OpCode* aroun
   const auto& expr = program_.expr(id);
   switch (expr.kind) {
     case Kind::number:
-      return of(expr.value);
+      return once_rounded(of(expr.value));
     case Kind::param:
-      return params_[static_cast<std::size_t>(expr.source)];
+      return once_rounded(params_[static_cast<std::size_t>(expr.source)]);
     case Kind::index:
       return of_integer(at.at(expr.source));
     case Kind::access:
@@ -382,18 +395,20 @@ Value Reference::reduction(const Expr& expr, Positions& at) {
 
 Value Reference::matrix(const Expr& expr, Positions& at) {
   std::complex<double> m[3][3];
+  Value entries[9];
   auto there = at;
   for (std::int64_t r = 0; r < 3; ++r) {
     for (std::int64_t c = 0; c < 3; ++c) {
       there[expr.over[0]] = r;
       there[expr.over[1]] = c;
-      m[r][c] = evaluate(expr.operands[0], there, nullptr).real;
+      entries[3 * r + c] = evaluate(expr.operands[0], there, nullptr);
+      m[r][c] = entries[3 * r + c].real;
     }
   }
   const auto determinant = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
                            m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
                            m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-  if (expr.kind == Kind::determinant) return of(determinant);
+  if (expr.kind == Kind::determinant) return {determinant, 0, rounding_of_determinant(entries)};
   // Gauss-Jordan: not the way of the kernels.
   std::complex<double> inverse[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   for (int k = 0; k < 3; ++k) {
@@ -417,7 +432,7 @@ Value Reference::matrix(const Expr& expr, Positions& at) {
       }
     }
   }
-  return of(inverse[at.at(expr.over[0])][at.at(expr.over[1])]);
+  return {inverse[at.at(expr.over[0])][at.at(expr.over[1])], 0, rounding_of_inverse(entries, determinant)};
 }
 
 Value Reference::operation(const Expr& expr, Positions& at, const OpCode* around) {
@@ -427,6 +442,17 @@ Value Reference::operation(const Expr& expr, Positions& at, const OpCode* around
     operand[k] = evaluate(expr.operands[k], at, around);
     types[k] = program_.expr(expr.operands[k]).type;
   }
+  if (expr.op == OpCode::select) {
+    return holds(operand[0], types[0]) ? to(operand[1], types[1], expr.type) : to(operand[2], types[2], expr.type);
+  }
+  auto result = computed(expr, operand, types);
+  if (is_integer(expr.type)) return result;
+  const bool complex = is_complex(expr.type) || is_complex(types[0]);
+  result.rounding = rounding(expr.op, operand, result, complex);
+  return result;
+}
+
+Value Reference::computed(const Expr& expr, const Value* operand, const DType* types) const {
   const auto x = operand[0].real.real();
   if (is_complex(types[0])) {
     const auto z = operand[0].real;
@@ -512,8 +538,6 @@ Value Reference::operation(const Expr& expr, Positions& at, const OpCode* around
       return of_integer(wrapped(~operand[0].integer, expr.type));
     case OpCode::popcount:
       return of_integer(__builtin_popcountll(bits(operand[0])));
-    case OpCode::select:
-      return holds(operand[0], types[0]) ? to(operand[1], types[1], expr.type) : to(operand[2], types[2], expr.type);
     case OpCode::equal:
     case OpCode::not_equal:
     case OpCode::less:
@@ -533,7 +557,8 @@ Value Reference::operation(const Expr& expr, Positions& at, const OpCode* around
       return of_integer(result ? 1 : 0);
     }
     default:
-      return combined(expr.op, to(operand[0], types[0], expr.type), to(operand[1], types[1], expr.type), expr.type);
+      return test::computed(expr.op, to(operand[0], types[0], expr.type), to(operand[1], types[1], expr.type),
+                            expr.type);
   }
 }
 

@@ -1,22 +1,17 @@
 // Programs executed as they read: every statement a loop over all values of its indices, on full tensors without
-// symmetry, one point after the other. Shares nothing with the lowering.
+// symmetry, one point after the other, with a bound of the roundings beside each value. Shares nothing with the
+// lowering.
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "frontend/formula.hpp"
+#include "program_rounding.hpp"
 
 namespace ricci::test {
-
-/// A real or complex value, or an integer.
-struct Value {
-  std::complex<double> real = 0;
-  std::int64_t integer = 0;
-};
 
 class Reference {
  public:
@@ -34,6 +29,7 @@ class Reference {
   void compact(const formula::Statement& statement, Positions at);
   Value evaluate(formula::ExprId id, Positions& at, const ir::OpCode* around);
   Value operation(const formula::Expr& expr, Positions& at, const ir::OpCode* around);
+  Value computed(const formula::Expr& expr, const Value* operands, const DType* types) const;
   Value access(const formula::Expr& expr, Positions& at);
   Value reduction(const formula::Expr& expr, Positions& at);
   Value matrix(const formula::Expr& expr, Positions& at);

@@ -172,9 +172,6 @@ TEST_CASE("every program in the repository is read, printed, read back and lower
     for (const auto& index : program.open_extents()) program.set_extent(index, index == "x" ? 2 : 3);
     test::Inputs inputs{.seed = 7, .integers = 4};
     for (const auto& param : program.params()) inputs.params[param.name] = {3, 3};
-    for (const auto& tensor : program.tensors()) {
-      if (tensor.type == DType::f32) inputs.tolerance = 1e-5;
-    }
     if (program.name() == "generalized_harmonic") {
       // A metric: its lapse is the root of a positive number.
       auto& psi = inputs.given["psi"];
