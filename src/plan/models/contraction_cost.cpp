@@ -41,9 +41,15 @@ constexpr double kRelaid = 380;          // of a block whose results pass throug
 constexpr double kBarrier = 67;          // of a round
 constexpr double kRound = 225;           // of a round too, which products of another block do not hide
 constexpr double kPrefetchedRound = 33;  // of such a round whose first fragments were read in the round before
-constexpr double kExposed = 0.09;        // share of copies that a block's products do not hide
-constexpr double kScattered = 0.86;      // of an element that is written on its own
-constexpr double kLine = 0.52;           // of a line
+/// Of a round of multiply-adds, whose loop is unrolled: ptxas mixes its loads with products (of 284 kernels of
+/// tccg48_f32 on an H100 near each case's fastest: 1.035 times what they took with kRound, 1.01 with this).
+constexpr double kMultiplyAddRound = 65;
+/// Of each round behind the first one, where all of a sum's multiply-adds take two or three rounds: what they copy is
+/// waited for, since blocks have few rounds to get out of step (157 of these kernels took 1.04 and 1.08 times as long).
+constexpr double kLaterRound = 305;
+constexpr double kExposed = 0.09;    // share of copies that a block's products do not hide
+constexpr double kScattered = 0.86;  // of an element that is written on its own
+constexpr double kLine = 0.52;       // of a line
 /// Lines that a piece counts for whose copy splits sectors, more than those that it has (fitted to 402 kernels in f64
 /// on an H100 and an H200: off by 11.8 % and 9.9 % with it, by 15.7 % and 12.8 % without; rows of 80 bytes took 1.25
 /// times as long as was predicted. The plans that follow took 0.97 of the time of those before on an H100, talsh300 in
@@ -193,8 +199,9 @@ bool within(double squares, double fourths, double seconds) {
 /// Cycles of a round that products of another block do not hide: blocks of one warp have a quarter of them, as those of
 /// four run beside each other, each on a part of a multiprocessor (of 49 kernels in f64 on an H100, sums of 64 million
 /// products for 64 results and the like: off by 34 % without, 28 % with it).
-double begin_cycles(bool prefetched, double warps) {
-  return (prefetched ? kPrefetchedRound : kRound) * std::min(1.0, warps / 4.0);
+double begin_cycles(bool prefetched, bool multiply_adds, double warps) {
+  const double cycles = prefetched ? kPrefetchedRound : multiply_adds ? kMultiplyAddRound : kRound;
+  return cycles * std::min(1.0, warps / 4.0);
 }
 
 }  // namespace
@@ -251,7 +258,7 @@ void LaunchTimes::set_round(const ContractionCounts& counts) {
   warps_ = counts.warps;
   pipe_ = counts.pipe_cycles;
   ahead_ = counts.prefetched;
-  begin_ = counts.overlapped ? 0 : begin_cycles(counts.prefetched, counts.warps);
+  begin_ = counts.overlapped ? 0 : begin_cycles(counts.prefetched, counts.multiply_adds, counts.warps);
   issue_ = counts.issue_cycles();
   shared_ = counts.shared_cycles();
   stores_ = counts.store_cycles();
@@ -281,7 +288,9 @@ double LaunchTimes::alone_seconds(double stages, double resident) const {
   const double covered = ((stages - 1) * in_turns - (ahead_ ? 1 : 0)) * round_;
   const double late = std::max(0.0, units(overlapped_).latency - covered) / (stages - 1);
   const double of_round = own_round(resident) + (overlapped_ ? late : exposed_ + late);
-  const double alone = around_ + rounds_ * std::max(of_round, overlapped_ ? kGroupRound : 0.0) + stores_ + relaid_;
+  const double later = multiply_adds_ && rounds_ <= 3 ? kLaterRound * (rounds_ - 1) : 0;
+  const double alone =
+      around_ + rounds_ * std::max(of_round, overlapped_ ? kGroupRound : 0.0) + later + stores_ + relaid_;
   return seconds_ * alone / resident;
 }
 
@@ -375,9 +384,10 @@ bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, dou
                            : std::max({products, cycles.shared, issue});
   const double alone = around_ + rounds_ * (round + cycles.exposed) + cycles.stores;
   const double few = few_warps(warps);
-  const double cycles_beside = fourth(rounds_) * (fourth((cycles.pipe + begin_cycles(cycles.prefetched, warps)) * few) +
-                                                  fourth(cycles.shared) + fourth(cycles.issue)) +
-                               fourth(cycles.stores) + fourth(alone / resident);
+  const double begin = begin_cycles(cycles.prefetched, multiply_adds_, warps);
+  const double cycles_beside =
+      fourth(rounds_) * (fourth((cycles.pipe + begin) * few) + fourth(cycles.shared) + fourth(cycles.issue)) +
+      fourth(cycles.stores) + fourth(alone / resident);
   return within(squares_, fourth(seconds_) * cycles_beside + cache_fourth_, seconds - launch_);
 }
 
@@ -399,6 +409,7 @@ TileTimes::TileTimes(const ContractionCounts& counts, const GpuModel& device)
       in_turns_(turns_of(counts, multiprocessors_of(counts.cluster, device))),
       turns_(in_turns_ / (device.clock_MHz * 1e6)),
       busy_cycles_(counts.blocks / turns_of(counts, device.multiprocessors) * device.clock_MHz * 1e6),
+      multiply_adds_(counts.multiply_adds),
       operand_bytes_(counts.operand_bytes),
       result_bytes_(counts.cached_bytes),
       around_(kOfWarps.block + (counts.shared() ? kMeet : 0) + counts.store_cycles()),
@@ -444,7 +455,7 @@ double SumTimes::least(const WarpRates& warps) const {
   const double pipe = warps.pipe_cycles * sum_.positions * (sum_.joined ? warps.quotients : 1);
   const double shared = sum_.copied_cycles + warps.fragment_cycles * sum_.positions;
   const double issue = (sum_.copying + warps.warps * sum_.of_round + warps.instructions * sum_.positions) / 4;
-  const double begin = begin_cycles(sum_.may_prefetch && warps.prefetches, warps.warps);
+  const double begin = begin_cycles(sum_.may_prefetch && warps.prefetches, tile_.multiply_adds_, warps.warps);
   const double beside = fourths_ + fourth(tile_.turns_) * (fourth(warps.few * (pipe + sum_.rounds * begin)) +
                                                            fourth(shared) + fourth(issue));
   if (beside > most_) return kAny;

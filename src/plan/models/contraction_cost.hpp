@@ -141,6 +141,7 @@ class TileTimes {
   double blocks_, in_turns_;
   double turns_;        ///< seconds of a cycle of all blocks of a multiprocessor
   double busy_cycles_;  ///< of all multiprocessors that are busy, in a second
+  bool multiply_adds_;
   double operand_bytes_, result_bytes_;
   double around_;  ///< cycles of a block besides its rounds
   double launch_, last_in_parts_;
