@@ -383,11 +383,12 @@ class Builder {
     const auto offset = mapped.offset(statement().offset.coefficient);
     const auto target = access(statement().buffer, offset, mapping.vector);
     if (mapping.vector == 1)
-      return {{Store{target, value(statement().value, [&](NodeId id) { return *operands[id].whole; })}}};
+      return {{Store{target, value(statement().value, [&](NodeId id) { return *operands[id].whole; }),
+                     nontemporal(target)}}};
     const auto& top = node(statement().value);
     const bool copies = top.kind == ir::NodeKind::load && top.type == type;
     if (copies && operands[statement().value].whole && !moves_.skew.on())
-      return {{Store{target, *operands[statement().value].whole}}};
+      return {{Store{target, *operands[statement().value].whole, nontemporal(target)}}};
     Body body;
     for (const auto id : loads_) hold(body, id, mapped, operands);
     int out = -1;
@@ -439,9 +440,16 @@ class Builder {
     });
   }
 
+  /// Whether results leave by nontemporal stores: of 4 to 16 bytes, at a multiple of them.
+  bool nontemporal(const Access& to) const {
+    const auto& array = kernel_.array(to.array);
+    const auto bytes = to.lanes * size_of(array.type);
+    return moves_.streaming && bytes >= 4 && array.alignment % bytes == 0;
+  }
+
   /// Stores a vector; at the cut ends of a skewed tile, the elements inside the row.
   Body store_vector(const MappedTile& mapped, int vector, const Access& to) {
-    const Statement whole{Store{to, load(registers(vector, {}))}};
+    const Statement whole{Store{to, load(registers(vector, {})), nontemporal(to)}};
     if (!moves_.skew.on()) return {whole};
     const int q = moves_.skew.index, lanes = mapped.mapping().vector;
     const auto place = tile_.origin_of(q) + mapped.inner(q);
