@@ -425,6 +425,34 @@ TEST_CASE("a sum of products along memory that uses an operand once is summed by
   CHECK(cut(product({.k = 31}), limits).steps.size() == 1);  // as many partial results as a sixteenth of the products
 }
 
+TEST_CASE("columns of short rows are summed in parts of whole rows") {
+  // C[a] = sum over k of A[k, a] * B[k].
+  const auto parts_of = [](std::int64_t columns) {
+    ir::Builder b;
+    b.program.exact = false;
+    b.program.indices = {{"a", columns}, {"k", 4096}};
+    b.program.buffers = {{"A", DType::f64, false, 0, 4096 * columns - 1, 0},
+                         {"B", DType::f64, false, 0, 4095, 0},
+                         {"C", DType::f64, true, 0, columns - 1, 0}};
+    const auto x = b.load(0, {{1, columns}, 0}), y = b.load(1, {{0, 1}, 0});
+    b.store(2, {{1, 0}, 0}, b.reduce(OpCode::add, b.op(OpCode::mul, DType::f64, x, y), {1}));
+    const ir::SplitLimits limits{.longest = 1 << 20,
+                                 .workers = 64,
+                                 .lanes_bytes = 256,
+                                 .tile_points = 1024,
+                                 .tile_workers = 8,
+                                 .tile_least = 512,
+                                 .vector_bytes = 64,
+                                 .least_of_rows = 1 << 18};
+    const auto sequence = ir::split_long(sequence_of(b.finish()), limits);
+    return sequence.steps.size() == 1 ? 1 : (sequence.storages[3].last + 1) / columns;
+  };
+  CHECK(parts_of(64) == 16);
+  CHECK(parts_of(1024) == 8);
+  CHECK(parts_of(2048) == 4);  // of two tiles
+  CHECK(parts_of(2049) == 1);  // a task reads long runs of each row
+}
+
 TEST_CASE("sums whose neighbours in memory are results combine what lies far apart first") {
   // C[b] = sum over a of A[a, b], or of A[a, b] * A[a, b].
   constexpr std::int64_t kColumns = 600;

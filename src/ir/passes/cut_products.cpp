@@ -227,6 +227,16 @@ std::optional<Cut> cut_across(const Program& program, const Node& node, const st
   return best;
 }
 
+bool sums_columns(const Program& program, const Node& node, const std::vector<bool>& depends, std::int64_t elements) {
+  return any_below(program, node.operand[0], [&](const Node& inner) {
+    if (inner.kind != NodeKind::load || reached(inner.offset, program.indices) != elements) return false;
+    bool along_results = false;
+    for (std::size_t q = 0; q < depends.size(); ++q)
+      along_results = along_results || (depends[q] && std::abs(inner.offset.coefficient[q]) == 1);
+    return along_results;
+  });
+}
+
 bool uses_once(const Program& program, const Node& node, std::int64_t points, std::int64_t values) {
   return any_below(program, node.operand[0], [&](const Node& inner) {
     return inner.kind == NodeKind::load && reached(inner.offset, program.indices) == points * values;

@@ -61,6 +61,10 @@ std::vector<Cut> cuts_of_products(const Program& program, const Node& node, std:
 std::optional<Cut> cut_across(const Program& program, const Node& node, const std::vector<bool>& depends,
                               std::int64_t elements, const SplitLimits& limits);
 
+/// Whether a reduction reads an operand of so many elements, each of them once, whose neighbours in memory are results:
+/// those that `depends` says.
+bool sums_columns(const Program& program, const Node& node, const std::vector<bool>& depends, std::int64_t elements);
+
 /// Whether a reduction uses each value of an operand once.
 bool uses_once(const Program& program, const Node& node, std::int64_t points, std::int64_t values);
 

@@ -339,8 +339,14 @@ class Splitter {
       const auto side_by_side = [&] {
         return limits_.lanes_bytes > 0 && (points < kFewResults || uses_once(program, node, points, values));
       };
+      // Columns of short rows: tasks for some of the columns each would read a piece of every row.
+      constexpr std::int64_t kShortRow = 16384;  // bytes
+      const auto short_rows = [&] {
+        return points >= limits_.workers && points * size_of(node.type) <= kShortRow &&
+               sums_columns(program, node, depends[id], points * values);
+      };
       const bool tiles_of_products =
-          products && limits_.tile_points > 0 && values >= 2 * limits_.tile_least && !side_by_side();
+          products && limits_.tile_points > 0 && values >= 2 * limits_.tile_least && (!side_by_side() || short_rows());
       if (worth_cutting(values, points) && limits_.lanes_bytes > 0 && !tiles_of_products) {
         constexpr std::int64_t kRows = 4;  // which hide how long an addition takes by themselves
         const auto lanes_bytes = points < kRows ? limits_.lanes_bytes : limits_.vector_bytes;
