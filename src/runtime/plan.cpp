@@ -8,6 +8,7 @@
 
 #include "cache/format.hpp"
 #include "ir/passes/canonical.hpp"
+#include "ir/traffic.hpp"
 #include "kernel/build.hpp"
 #include "kernel/contraction.hpp"
 #include "kernel/print.hpp"
@@ -45,9 +46,14 @@ std::string limits_text(const Plan::Impl& plan, const ir::Program& program) {
   const auto device = plan.cpu_model();
   const auto counts = runtime::count_program(program);
   const auto bytes = static_cast<double>(counts.bytes);
+  const auto traffic = ir::traffic_of(program);
+  const double one_way_us = device.one_way_us(static_cast<double>(ir::bytes_of(program, traffic.read)),
+                                              static_cast<double>(ir::bytes_of(program, traffic.written)));
   const double copy_GBs = device.thread_GBs(true, 24) * device.threads;
   auto text = fmt::format("limits: {:.1f} us for {:.2f} MB in memory that copies at {:.0f} GB/s",
-                          bytes / copy_GBs * 1e-3, bytes * 1e-6, copy_GBs);
+                          std::max(bytes / copy_GBs * 1e-3, one_way_us), bytes * 1e-6, copy_GBs);
+  if (device.read_GBs > 0)
+    text += fmt::format(", reads at {:.0f} and writes at {:.0f}", device.read_GBs, device.write_GBs);
   if (counts.flops > 0) {
     const auto type = program.buffers[static_cast<std::size_t>(program.statement().buffer)].type;
     const auto real_bytes = std::max<std::int64_t>(size_of(type) / (is_complex(type) ? 2 : 1), 4);

@@ -168,7 +168,7 @@ class PlainCpuEnumerator {
       const auto streams = static_cast<double>(counts_.loads.size() + program_.statements.size());
       rate_GBs *= parts ? 0.9 : strip > 0 ? 0.5 : std::min(1.0, static_cast<double>(kStreams) / streams);
     } else if (device_.beyond_caches(counts_.compulsory_bytes)) {
-      rate_GBs *= share_of_rows(priced);
+      rate_GBs = device_.thread_read_GBs(rate_GBs) * share_of_rows(priced);
     }
     priced.memory_us = counts_.compulsory_bytes / rate_GBs * 1e-3 / device_.threads;
     priced.predicted_us = std::max(total / device_.cycles_per_us() / device_.threads, priced.memory_us);

@@ -126,9 +126,11 @@ class Model {
     // Lines are read before a part of them is written, those of sums in parts again where a task's stay in no cache.
     const bool again = does_.parts > 1 && is_far(result_bytes_) && !least_;
     const double results = again ? 2 * does_.parts : is_nontemporal() ? 1 : 2;
-    const double bytes = size_ * does_.batch * (does_.rows.elements + does_.columns.elements + does_.results * results);
+    const double read = size_ * does_.batch * (does_.rows.elements + does_.columns.elements);
+    const double written = size_ * does_.batch * does_.results, bytes = read + written * results;
     const double rate = device_.thread_GBs(false, 20) * device_.threads;
-    return device_.beyond_caches(bytes) ? bytes / rate * 1e-3 : 0;
+    const double one_way = device_.one_way_us(read, is_nontemporal() ? written : 0);
+    return device_.beyond_caches(bytes) ? std::max(bytes / rate * 1e-3, one_way) : 0;
   }
 
   /// What joined axes take beside what is counted: more where what is packed across them is used a few times alone.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace ricci::plan {
@@ -71,13 +72,21 @@ std::string print(const GpuModel& device) {
          library_text(library);
 }
 
+double CpuModel::thread_read_GBs(double usual) const { return read_GBs > 0 ? read_GBs / threads : usual; }
+
+double CpuModel::one_way_us(double read, double written) const {
+  const auto us = [](double bytes, double GBs) { return GBs > 0 ? bytes / GBs * 1e-3 : 0.0; };
+  return std::max(us(read, read_GBs), us(written, write_GBs));
+}
+
 std::string print(const CpuModel& device) {
-  const auto& [vector, datapath, l1, l2, cache, threads, copy, streaming, rows, apart, clock, alone, page, library] =
-      device;
+  const auto& [vector, datapath, l1, l2, cache, threads, copy, streaming, read, write, rows, apart, clock, alone, page,
+               library] = device;
   return fmt::format(
-             "{} B vectors by {} B, {} threads, caches of {} B, {} B, {} B, copies at {} and {} GB/s, rows {} times, "
+             "{} B vectors by {} B, {} threads, caches of {} B, {} B, {} B, copies at {} and {} GB/s, reads at {}, "
+             "writes at {}, rows {} times, "
              "apart {} times, {} MHz, alone {} MHz, pages {} ns\n",
-             vector, datapath, threads, l1, l2, cache, copy, streaming, rows, apart, clock, alone, page) +
+             vector, datapath, threads, l1, l2, cache, copy, streaming, read, write, rows, apart, clock, alone, page) +
          library_text(library);
 }
 

@@ -62,6 +62,8 @@ struct CpuModel {
   int threads = 1;
   double copy_GBs = 0;       ///< read + write rate of a large copy by `threads` threads; 0 when it was not measured
   double streaming_GBs = 0;  ///< the same with nontemporal stores
+  double read_GBs = 0;       ///< of reading alone, and of nontemporal stores alone; 0 when it was not measured
+  double write_GBs = 0;
   /// Slowdown of reading 48 rows in turns, a little of each, against one row after the other.
   double slower_rows = 1;
   /// Slowdown of nontemporal stores whose neighbouring lines follow after 256 others, pages apart.
@@ -76,7 +78,7 @@ struct CpuModel {
   CpuModel alone() const {
     auto model = *this;
     model.threads = 1;
-    model.copy_GBs = model.streaming_GBs = 0;
+    model.copy_GBs = model.streaming_GBs = model.read_GBs = model.write_GBs = 0;
     model.clock_MHz = clock_alone_MHz;
     return model;
   }
@@ -92,6 +94,12 @@ struct CpuModel {
     const double measured = streaming ? streaming_GBs : copy_GBs;
     return measured > 0 ? measured / threads : usual;
   }
+
+  /// Reading rate per thread: measured, or else `usual`.
+  double thread_read_GBs(double usual) const;
+  /// Microseconds that these bytes take at least where each side has memory for itself, as far as that was measured: a
+  /// copy's rate is that of both sides at once, which neither reaches alone.
+  double one_way_us(double read, double written) const;
 
   /// Whether nontemporal stores pay for a kernel that touches that many bytes.
   bool beyond_caches(double bytes) const { return bytes > 0.75 * static_cast<double>(cache_bytes); }
