@@ -47,9 +47,6 @@ bool lists(const std::vector<plan::Candidate>& list, const std::string& name) {
 
 void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
   if (plan.target.device == Device::cpu) step.work = work_of(runtime::count_program(step.program));
-  const auto pool_for = [&](int tasks) {
-    if (!options.executor && tasks > 1) plan.pool = pool(plan.threads);
-  };
   if (kernel::is_library_product(step.schedule)) {
     if (!plan.library) {
       throw PlanError(
@@ -64,32 +61,22 @@ void Runtime::Impl::prepare(Plan::Impl& plan, Step& step) {
     const auto count = product->products();
     if (plan.target.device == Device::cpu && plan.threads > 1 && count >= 2 * std::int64_t{plan.threads})
       made.tasks = tasks_of(step.work, count, 0, plan.threads);
-    pool_for(made.tasks);
     if (plan.target.ordinal >= 0) plan.library->prepare(plan.target.ordinal);
     step.executor = std::move(made);
     return;
   }
-  runtime::GeneratedKernel made;
-  const auto launch = kernel::launch_of(step.program, step.schedule, plan.target.family());
-  made.tiles = launch.tasks;
-  made.scratch = static_cast<std::size_t>(launch.scratch_bytes);
-  made.shared = static_cast<std::size_t>(launch.shared_bytes);
-  if (plan.target.device == Device::cpu) {
-    made.tasks = tasks_of(step.work, made.tiles, launch.carried_over, plan.threads);
-    pool_for(made.tasks);
-  } else {
-    made.blocks = static_cast<unsigned>(launch.tasks);
-    made.threads = static_cast<unsigned>(launch.threads);
-    made.dynamic_shared = static_cast<std::size_t>(launch.dynamic_shared_bytes);
-    if (!launch.maps.empty()) {
-      if (plan.target.lacks_tensor_maps())
-        throw DeviceError(fmt::format(
-            "the schedule {} takes tensor maps, which drivers of CUDA 12 and newer encode; update the driver",
-            step.schedule.name));
-      made.maps = std::make_shared<const runtime::TensorMaps>(launch.maps);
-    }
-  }
-  step.executor = std::move(made);
+  if (kernel::has_maps(step.schedule.directives) && plan.target.lacks_tensor_maps())
+    throw DeviceError(
+        fmt::format("the schedule {} takes tensor maps, which drivers of CUDA 12 and newer encode; update the driver",
+                    step.schedule.name));
+  step.executor = runtime::GeneratedKernel();
+}
+
+void Runtime::Impl::find_pool(Plan::Impl& plan, std::span<const Step> steps) {
+  const auto in_tasks = [](const Step& step) {
+    return std::visit([](const auto& executor) { return executor.tasks > 1; }, step.executor);
+  };
+  if (!options.executor && std::any_of(steps.begin(), steps.end(), in_tasks)) plan.pool = pool(plan.threads);
 }
 
 runtime::Entrant Runtime::Impl::parts_of(Plan::Impl& plan, const Step& step) {
@@ -140,7 +127,19 @@ bool Runtime::Impl::load(const Plan::Impl& plan, Step& step) {
   bool shared = false;
   auto& generated = std::get<runtime::GeneratedKernel>(step.executor);
   generated.loaded = kernel(runtime::kernel_key(step.program, step.program_text, schedule, plan.target), step.program,
-                            schedule, generated, plan.target, notes, &shared);
+                            schedule, plan.target, notes, &shared);
+  const auto& launch = generated.loaded->launch;
+  generated.tiles = launch.tasks;
+  generated.scratch = static_cast<std::size_t>(launch.scratch_bytes);
+  generated.shared = static_cast<std::size_t>(launch.shared_bytes);
+  if (plan.target.device == Device::cpu) {
+    generated.tasks = tasks_of(step.work, generated.tiles, launch.carried_over, plan.threads);
+    return shared;
+  }
+  generated.blocks = static_cast<unsigned>(launch.tasks);
+  generated.threads = static_cast<unsigned>(launch.threads);
+  generated.dynamic_shared = static_cast<std::size_t>(launch.dynamic_shared_bytes);
+  if (!launch.maps.empty()) generated.maps = std::make_shared<const runtime::TensorMaps>(launch.maps);
   return shared;
 }
 
@@ -213,6 +212,7 @@ void Runtime::Impl::measure(Plan::Impl& plan, Step& step, const PlanOptions& wan
     }
   }
   runtime::in_parallel(kernels.size(), [&](std::size_t k) { load(plan, *kernels[k]); });
+  for (const auto& entrant : entrants) find_pool(plan, entrant.steps);
   const auto alone = store.exclusive(runtime::timing_lock(plan.target), runtime::kTimingPatience);
   if (wanted.mode == PlanMode::measure) {  // another process may have measured it meanwhile
     step.tuning = runtime::find_tuning(store, key);

@@ -84,14 +84,15 @@ cache::Entry compile(const std::string& key, const codegen::Source& source, cons
   return entry;
 }
 
-void load(LoadedKernel& kernel, const Target& target, std::size_t dynamic_shared) {
+void load(LoadedKernel& kernel, const Target& target) {
   const auto start = std::chrono::steady_clock::now();
   if (target.device == Device::cpu) {
     kernel.object = jit::load_object(kernel.entry->binary);
     kernel.cpu = reinterpret_cast<CpuFunction>(kernel.object->symbol(kernel.name));
     if (kernel.cpu == nullptr) throw InternalError(fmt::format("the object of {} does not define it", kernel.name));
   } else if (target.ordinal >= 0) {
-    kernel.gpu = std::make_unique<const DeviceFunctions>(kernel.entry, kernel.name, dynamic_shared);
+    kernel.gpu = std::make_unique<const DeviceFunctions>(kernel.entry, kernel.name,
+                                                         static_cast<std::size_t>(kernel.launch.dynamic_shared_bytes));
     kernel.gpu->on(target.ordinal);
   }
   kernel.load_ms = ms_since(start);
@@ -141,9 +142,12 @@ std::string kernel_key(const ir::Program& program, std::string_view program_text
 }
 
 std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
-                                                const kernel::Schedule& schedule, const GeneratedKernel& launch,
-                                                const Target& target, const MakeNotes& notes) {
+                                                const kernel::Schedule& schedule, const Target& target,
+                                                const MakeNotes& notes) {
   auto kernel = std::make_shared<LoadedKernel>();
+  const auto begin = std::chrono::steady_clock::now();
+  kernel->launch = kernel::launch_of(program, schedule, target.family());
+  const double launch_ms = ms_since(begin);
   if (target.device == Device::cpu) kernel->cpu_options = cpu_options(target.cpu, program, schedule);
   const auto make = [&] {
     const auto start = std::chrono::steady_clock::now();
@@ -154,9 +158,9 @@ std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::
   kernel->entry = store.find_or_make(key, make, &kernel->outcome);
   kernel->name = codegen::kernel_name(program);
   read_usage(*kernel);
-  kernel->shared_bytes = static_cast<int>(launch.shared);
+  kernel->shared_bytes = static_cast<int>(kernel->launch.shared_bytes);
   try {
-    load(*kernel, target, launch.dynamic_shared);
+    load(*kernel, target);
   } catch (const Error& error) {
     // A stored binary that does not load, for example from another build of the same compiler version: compile again.
     if (kernel->outcome == cache::Outcome::made) throw;
@@ -165,9 +169,10 @@ std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::
     auto fresh = make();
     kernel->entry = std::make_shared<const cache::Entry>(fresh);
     kernel->outcome = cache::Outcome::made;
-    load(*kernel, target, launch.dynamic_shared);
+    load(*kernel, target);
     store.put(std::move(fresh));
   }
+  kernel->load_ms += launch_ms;
   dump(*kernel, program, target.device);
   return kernel;
 }

@@ -60,6 +60,7 @@ class DeviceFunctions {
 struct LoadedKernel {
   std::shared_ptr<const cache::Entry> entry;
   std::string name;
+  kernel::Launch launch;
   jit::CpuCompileOptions cpu_options;  ///< CPU: how it was compiled
   int registers = 0, spill_bytes = 0, shared_bytes = 0;
   double generate_ms = 0, compile_ms = 0, load_ms = 0;
@@ -69,7 +70,7 @@ struct LoadedKernel {
   std::unique_ptr<const DeviceFunctions> gpu;  // GPU, where there is one
 };
 
-/// A kernel, and how a step launches it.
+/// A kernel, and how a step launches it: what follows from the kernel is known once that is loaded.
 struct GeneratedKernel {
   std::shared_ptr<const LoadedKernel> loaded;
   std::int64_t tiles = 0;
@@ -94,8 +95,8 @@ using MakeNotes = std::function<codegen::Notes()>;
 
 /// Finds or compiles a kernel, and loads it. Throws CompileError, PlanError, DeviceError. Thread-safe.
 std::shared_ptr<const LoadedKernel> make_kernel(cache::Store& store, const std::string& key, const ir::Program& program,
-                                                const kernel::Schedule& schedule, const GeneratedKernel& launch,
-                                                const Target& target, const MakeNotes& notes);
+                                                const kernel::Schedule& schedule, const Target& target,
+                                                const MakeNotes& notes);
 
 /// Assembly or SASS of a kernel; empty where no tool can print it.
 std::string disassemble(const LoadedKernel& kernel, const Target& target);

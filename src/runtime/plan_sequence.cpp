@@ -268,6 +268,7 @@ void Runtime::Impl::load_steps(Plan::Impl& plan) {
     prepare(plan, plan.steps[k]);
     load_step(k);
   }
+  find_pool(plan, plan.steps);
   auto& info = plan.info;
   for (std::size_t k = 0; k < plan.steps.size(); ++k) {
     const auto& step = plan.steps[k];

@@ -82,7 +82,6 @@ std::shared_ptr<runtime::ThreadPool> Runtime::Impl::pool(int size) {
 
 std::shared_ptr<const runtime::LoadedKernel> Runtime::Impl::kernel(const std::string& key, const ir::Program& program,
                                                                    const kernel::Schedule& schedule,
-                                                                   const runtime::GeneratedKernel& launch,
                                                                    const runtime::Target& target,
                                                                    const runtime::MakeNotes& notes, bool* shared) {
   const auto name = fmt::format("{}@{}", key, target.ordinal);
@@ -96,7 +95,7 @@ std::shared_ptr<const runtime::LoadedKernel> Runtime::Impl::kernel(const std::st
       kernels_.erase(place);
     }
   }
-  auto loaded = runtime::make_kernel(store, key, program, schedule, launch, target, notes);
+  auto loaded = runtime::make_kernel(store, key, program, schedule, target, notes);
   const std::lock_guard lock(mutex_);
   if (kernels_.size() >= sweep_at_) {
     // Remove expired entries each time the table has doubled.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "cache/store.hpp"
@@ -24,10 +25,8 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
 
   /// The loaded kernel of a key, shared by all plans of the process. `shared`: it was already loaded.
   std::shared_ptr<const runtime::LoadedKernel> kernel(const std::string& key, const ir::Program& program,
-                                                      const kernel::Schedule& schedule,
-                                                      const runtime::GeneratedKernel& launch,
-                                                      const runtime::Target& target, const runtime::MakeNotes& notes,
-                                                      bool* shared);
+                                                      const kernel::Schedule& schedule, const runtime::Target& target,
+                                                      const runtime::MakeNotes& notes, bool* shared);
 
   /// The subject of a plan.
   struct Subject {
@@ -81,9 +80,11 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
   /// Compiles and times the best candidates by the model and stores the result under the key; takes a result that
   /// another process stored meanwhile.
   void measure(Plan::Impl& plan, Plan::Impl::Step& step, const PlanOptions& options, const std::string& key);
-  /// Sets what follows from a step's schedule: its executor, with tiles, tasks, blocks. PlanError for a library's
-  /// product where there is no library.
+  /// Sets what follows from a step's schedule: its executor. PlanError for a library's product where there is no
+  /// library.
   void prepare(Plan::Impl& plan, Plan::Impl::Step& step);
+  /// Gives a plan the threads that some of these steps, which are loaded, run on.
+  void find_pool(Plan::Impl& plan, std::span<const Plan::Impl::Step> steps);
   /// The prepared steps that a step's schedule makes of it, with a sequence of their own.
   runtime::Entrant parts_of(Plan::Impl& plan, const Plan::Impl::Step& step);
   /// Finds or compiles the kernels of all prepared steps, several at a time, and adds their times to the plan's info.
@@ -91,7 +92,8 @@ struct __attribute__((visibility("hidden"))) Runtime::Impl {
   /// instead, as long as one of a few spills less. Stores a choice that is new.
   bool load_chosen(Plan::Impl& plan, Plan::Impl::Step& step);
   void load_steps(Plan::Impl& plan);
-  /// Finds or compiles the kernel of a prepared step. True where a plan of this process has it loaded.
+  /// Finds or compiles the kernel of a prepared step, and says how it is launched. True where a plan of this process
+  /// has it loaded.
   bool load(const Plan::Impl& plan, Plan::Impl::Step& step);
 
   std::mutex mutex_;
