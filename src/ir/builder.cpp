@@ -1,7 +1,6 @@
 #include "ir/builder.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,17 +13,32 @@
 namespace ricci::ir {
 namespace {
 
-/// A node's identity as text: equal nodes have equal texts.
+/// A node's identity as bytes: equal nodes have equal ones.
 std::string key_of(const Node& node) {
-  std::string key = fmt::format("{} {} {} {},{},{} {} {} {} {}", static_cast<int>(node.kind), static_cast<int>(node.op),
-                                static_cast<int>(node.type), node.operand[0], node.operand[1], node.operand[2],
-                                node.source, fmt::join(node.over, ","), node.exclusive, node.offset.constant);
+  std::string key;
+  key.reserve(256);
+  const auto add = [&](const auto& value) {
+    key.append(reinterpret_cast<const char*>(&value), sizeof value);  // NOLINT(*-reinterpret-cast)
+  };
+  add(node.kind);
+  add(node.op);
+  add(node.type);
+  add(node.operand);
+  add(node.source);
+  add(node.exclusive);
+  add(node.over.size());
+  for (const auto q : node.over) add(q);
+  add(node.offset.constant);
   // Ignore trailing zeros: affines grow with the program's indices.
   for (std::size_t q = 0; q < node.offset.coefficient.size(); ++q) {
-    if (node.offset.coefficient[q] != 0) key += fmt::format(" {}:{}", q, node.offset.coefficient[q]);
+    if (node.offset.coefficient[q] == 0) continue;
+    add(q);
+    add(node.offset.coefficient[q]);
   }
-  if (node.kind == NodeKind::constant)
-    key += fmt::format(" {:a} {:a} {}", node.value.real(), node.value.imag(), node.integer);
+  if (node.kind == NodeKind::constant) {
+    add(node.value);
+    add(node.integer);
+  }
   return key;
 }
 

@@ -14,10 +14,6 @@ bool has_points(const ir::Program& program) {
   return true;
 }
 
-namespace {
-
-/// All that decides what a program computes, as bytes: of programs that differ in names alone the same, in a tenth of
-/// the time of a text.
 std::string form_of(const ir::Program& program) {
   std::string form;
   form.reserve(1024);
@@ -66,8 +62,6 @@ std::string form_of(const ir::Program& program) {
   }
   return form;
 }
-
-}  // namespace
 
 Predictions::Known& Predictions::known(const ir::Program& program) {
   const auto [place, fresh] = known_.try_emplace(form_of(program));

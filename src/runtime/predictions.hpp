@@ -16,6 +16,10 @@ namespace ricci::runtime {
 /// Whether a kernel has any points; an empty sum has, since it writes zeros.
 bool has_points(const ir::Program& program);
 
+/// All that decides what a program computes, as bytes: of programs that differ in names alone the same, in a tenth of
+/// the time of a text.
+std::string form_of(const ir::Program& program);
+
 /// Not for several threads at a time.
 class Predictions {
  public:

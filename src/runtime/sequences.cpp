@@ -94,9 +94,9 @@ Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of
   std::vector<Way> ways;
   std::set<std::string> tried;
   const auto consider = [&](ir::Sequence sequence) {
-    std::string text;
-    for (const auto& step : sequence.steps) text += ir::print(step.program);
-    if (!tried.insert(std::move(text)).second) return;
+    std::string form;
+    for (const auto& step : sequence.steps) form += form_of(step.program);
+    if (!tried.insert(std::move(form)).second) return;
     if (considered != nullptr) considered->push_back(sequence);
     const double least = ways.empty() ? kAny : ways.front().us;
     const auto us = predictions.us(sequence, kNear * least);

@@ -9,15 +9,16 @@ namespace ricci::ir {
 namespace {}  // namespace
 
 std::string fresh_name(const Sequence& sequence, const std::string& stem) {
-  std::set<std::string> names;
-  for (const auto& storage : sequence.storages) names.insert(storage.name);
-  for (const auto& step : sequence.steps) {
-    for (const auto& index : step.program.indices) names.insert(index.name);
-    for (const auto& buffer : step.program.buffers) names.insert(buffer.name);
-    for (const auto& param : step.program.params) names.insert(param.name);
-  }
   auto name = stem;
-  for (int k = 2; names.contains(name); ++k) name = fmt::format("{}{}", stem, k);
+  const auto in = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& item) { return item.name == name; });
+  };
+  const auto is_known = [&] {
+    return in(sequence.storages) || std::any_of(sequence.steps.begin(), sequence.steps.end(), [&](const Step& step) {
+             return in(step.program.indices) || in(step.program.buffers) || in(step.program.params);
+           });
+  };
+  for (int k = 2; is_known(); ++k) name = fmt::format("{}{}", stem, k);
   return name;
 }
 
