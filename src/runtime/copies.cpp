@@ -189,20 +189,24 @@ class Copies {
       room = us;
     };
     // With an operand copied, too.
-    const auto copied = [&](const Priced& made, bool of_rows, double copies_least) -> std::optional<Priced> {
+    const auto with_copied = [&](const Priced& made, bool of_rows, double copies_least) -> std::optional<Priced> {
       const auto k = first + made.steps - 2;
       const auto operand = plan::matrix_operand(made.sequence.steps[k].program, device_, of_rows);
       if (!operand || copies_least + kCopied * operand->least_us + order.product_us >= room) return std::nullopt;
       auto sequence = ir::copy_operand(made.sequence, k, operand->value, operand->indices, operand->row);
       if (!fits(sequence)) return std::nullopt;
-      Priced one{canonical(std::move(sequence), k + 1), made.steps + 1, copies_least + kCopied * operand->least_us};
-      see(one, one.us);
-      return one;
+      return Priced{canonical(std::move(sequence), k + 1), made.steps + 1, copies_least + kCopied * operand->least_us};
     };
+    const auto rows = with_copied(as_it_lies, true, 0);
+    const auto both = rows ? with_copied(*rows, false, rows->us) : std::nullopt;
+    // No product takes less than that of two matrices, which tells of all ways in most cases.
+    if (both && considered_ == nullptr &&
+        predictions_.us_of_canonical(both->sequence.steps[first + both->steps - 2].program, room) >= room)
+      return std::nullopt;
     see(as_it_lies, 0);
-    const auto rows = copied(as_it_lies, true, 0);
-    if (rows) copied(*rows, false, rows->us);
-    copied(as_it_lies, false, 0);
+    if (rows) see(*rows, rows->us);
+    if (both) see(*both, both->us);
+    if (const auto columns = with_copied(as_it_lies, false, 0)) see(*columns, columns->us);
     if (!best) return std::nullopt;
     best->us += predicted(best->sequence.steps[first + best->steps - 1], below - best->us);
     return best->us < below ? std::move(best) : std::nullopt;

@@ -22,6 +22,7 @@
 #include "plan/enumerate/depth_shares.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/mapped_contractions.hpp"
+#include "plan/enumerate/open_tiles.hpp"
 #include "plan/enumerate/result_stores.hpp"
 #include "plan/enumerate/warp_shares.hpp"
 #include "plan/models/contraction_cost.hpp"
@@ -42,7 +43,8 @@ class ContractionEnumerator {
       : contraction_(contraction),
         counts_(program, contraction, device),
         room_(contraction, device),
-        warps_(contraction, counts_, room_),
+        known_warps_(known.warps(contraction)),
+        warps_(contraction, counts_, room_, *known_warps_),
         places_(contraction),
         device_(device),
         known_rows_(known.of(contraction, CutSide::rows)),
@@ -104,6 +106,7 @@ class ContractionEnumerator {
     return candidate;
   }
 
+  using Seen = OpenTile::Seen;
   static constexpr double kRounded = 1 - 1e-9;  ///< of a lower bound
   static constexpr int kStages[] = {2, 3, 4, 6};
 
@@ -116,24 +119,19 @@ class ContractionEnumerator {
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       for (std::size_t c = 0; c < columns_.size(); ++c) {
         if (!suits(contraction_, rows_[r], columns_[c])) continue;
-        // Results lie as well as they can.
-        constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes};
-        Result result{counts_.of_result(rows_[r], columns_[c], kBest), kBest, r, c};
-        if (!shares_.empty()) result.last = shares_.front().last_tiles(rows_[r], columns_[c]);
-        results_.push_back(result);
-        put({least_seconds(result), results_.size() - 1, Open::Seen::tile});
+        results_.push_back({{}, {}, r, c});
+        put({kRounded * counts_.least_seconds(rows_[r], columns_[c], chunk_), results_.size() - 1, Seen::size});
       }
     }
     // What takes the least time at least comes first, so that much of the rest need not be looked at closer.
     std::vector<Priced> priced;
-    while (!open_.empty() && open_.front().least_seconds <= worth_ * best_seconds_) {
-      std::pop_heap(open_.begin(), open_.end());
-      const auto next = open_.back();
-      open_.pop_back();
-      if (next.seen == Open::Seen::tile) place(next);
-      if (next.seen == Open::Seen::placed) share(next);
-      if (next.seen == Open::Seen::shared) add_starts(next.number);
-      if (next.seen == Open::Seen::start) add(priced, starts_[next.number]);
+    while (open_.any(worth_ * best_seconds_)) {
+      const auto next = open_.take();
+      if (next.seen == Seen::size) take_best_place(next);
+      if (next.seen == Seen::tile) place(next);
+      if (next.seen == Seen::placed) share(next);
+      if (next.seen == Seen::shared) add_starts(next.number);
+      if (next.seen == Seen::start) add(priced, starts_[next.number]);
     }
     std::sort(priced.begin(), priced.end(), [](const Priced& x, const Priced& y) {
       return std::pair(x.cut.seconds, x.number) < std::pair(y.cut.seconds, y.number);
@@ -158,26 +156,13 @@ class ContractionEnumerator {
     std::size_t result, depth;
     std::array<double, DepthShares::kMost> least_seconds = {};  ///< lower bounds, by how its sums are shared
   };
-  /// What has not been looked at to its end, by a lower bound of its time: a tile as if its results lay as well as they
-  /// can, a tile whose place is known, one whose warps are known, too, or one with a chunk of the depth.
-  struct Open {
-    enum class Seen : std::uint8_t { tile, placed, shared, start };
-    double least_seconds;
-    std::size_t number;  ///< of the results, or of the starts
-    Seen seen;
-    bool operator<(const Open& other) const {  // the least first
-      return std::tuple(least_seconds, seen, number) > std::tuple(other.least_seconds, other.seen, other.number);
-    }
-  };
   struct Priced {
     Cut cut;
     std::size_t number;
   };
 
-  void put(const Open& one) {
-    if (one.least_seconds > worth_ * best_seconds_) return;
-    open_.push_back(one);
-    std::push_heap(open_.begin(), open_.end());
+  void put(const OpenTile& one) {
+    if (one.least_seconds <= worth_ * best_seconds_) open_.put(one);
   }
 
   /// Looks at all ways to share a tile's sums: at what a block does of each at least, whatever chunks they come in.
@@ -215,8 +200,19 @@ class ContractionEnumerator {
   }
   double most_seconds() const { return worth_ * best_seconds_ / kRounded; }
 
+  /// Bounds a tile as if its results lay as well as they can.
+  void take_best_place(const OpenTile& one) {
+    auto& result = results_[one.number];
+    const auto& rows = rows_[result.row];
+    const auto& columns = columns_[result.column];
+    constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes};
+    result.counts = counts_.of_result(rows, columns, result.place = kBest);
+    if (!shares_.empty()) result.last = shares_.front().last_tiles(rows, columns);
+    put({std::max(least_seconds(result), one.least_seconds), one.number, Seen::tile});
+  }
+
   /// Finds where the results of a tile lie.
-  void place(const Open& one) {
+  void place(const OpenTile& one) {
     auto& result = results_[one.number];
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
@@ -224,11 +220,11 @@ class ContractionEnumerator {
     result.counts = counts_.of_result(rows, columns, result.place);
     if (contraction_.groups) return add_starts(one.number);
     result.counts = counts_.with_stores(result.counts, rows, columns, result.place, 1);
-    put({std::max(least_seconds(result), one.least_seconds), one.number, Open::Seen::placed});
+    put({std::max(least_seconds(result), one.least_seconds), one.number, Seen::placed});
   }
 
   /// Finds the warps that may share a tile.
-  void share(const Open& one) {
+  void share(const OpenTile& one) {
     auto& result = results_[one.number];
     result.warps = &warps_.of(rows_[result.row].size, columns_[result.column].size);
     result.by_warps = seconds_by_warps_.size();
@@ -238,7 +234,7 @@ class ContractionEnumerator {
       for (std::size_t w = 0; w < result.warps->size(); ++w)
         each[w] = std::min(each[w], kRounded * times.least((*result.warps)[w].least));
     });
-    put({*std::min_element(each.begin(), each.end()), one.number, Open::Seen::shared});
+    put({*std::min_element(each.begin(), each.end()), one.number, Seen::shared});
   }
 
   /// All chunks of the depth with a tile of the result.
@@ -290,7 +286,7 @@ class ContractionEnumerator {
         }
       }
       starts_.push_back(start);
-      put({least, starts_.size() - 1, Open::Seen::start});
+      put({least, starts_.size() - 1, Seen::start});
     }
   }
 
@@ -527,6 +523,7 @@ class ContractionEnumerator {
   const GpuContraction& contraction_;
   CutCounts counts_;
   BlockRoom room_;
+  std::shared_ptr<KnownWarps> known_warps_;
   WarpShares warps_;
   ResultPlaces places_;
   const GpuModel& device_;
@@ -538,8 +535,8 @@ class ContractionEnumerator {
   std::vector<Result> results_;  ///< tiles of them, in the order in which equals are listed
   std::vector<Start> starts_;
   std::vector<std::array<double, kMostWarpShares>> seconds_by_warps_;  ///< lower bounds of tiles
-  std::vector<Open> open_;                                             ///< a heap
-  int most_shares_ = 1;                                                ///< blocks of a cluster
+  OpenTiles open_;
+  int most_shares_ = 1;  ///< blocks of a cluster
   double worth_ = 1, best_seconds_ = 0;
   std::optional<Cut> best_;
 };

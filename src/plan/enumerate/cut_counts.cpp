@@ -23,14 +23,27 @@ std::int64_t CutCounts::held_columns(const kernel::Spread& spread, std::int64_t 
   return up(columns, spread.warp_columns * contraction_.column_unit * (contraction_.fma ? 1 : spread.run_columns));
 }
 
+double CutCounts::blocks(const Tile& rows, const Tile& columns) const {
+  const auto blocks = static_cast<double>(rows.blocks * columns.blocks * contraction_.batches);
+  if (contraction_.products == 1) return blocks;
+  const auto extent = contraction_.batch_axes[contraction_.products_axis].extent;
+  return blocks * (static_cast<double>(tiles::parts(extent, contraction_.products)) / static_cast<double>(extent));
+}
+
+double CutCounts::least_seconds(const Tile& rows, const Tile& columns, const LeastChunk& chunk) const {
+  const auto& c = contraction_;
+  const double positions = blocks(rows, columns) * static_cast<double>(chunk.positions * c.products);
+  const auto results = static_cast<double>(up(rows.size, c.row_unit) * up(columns.size, c.column_unit));
+  const auto bytes =
+      positions * static_cast<double>(rows.size * c.element_bytes(true) + columns.size * c.element_bytes(false));
+  return least_time_of_launch(positions * results / c.rate, c.bytes, c.groups, device_,
+                              cache_cycles(bytes + result_bytes_, bytes / kCacheLineBytes));
+}
+
 ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, const ResultPlace& place) const {
   ContractionCounts counts;
   counts.terms = contraction_.terms;
-  counts.blocks = static_cast<double>(rows.blocks * columns.blocks * contraction_.batches);
-  if (contraction_.products > 1) {
-    const auto extent = contraction_.batch_axes[contraction_.products_axis].extent;
-    counts.blocks *= static_cast<double>(tiles::parts(extent, contraction_.products)) / static_cast<double>(extent);
-  }
+  counts.blocks = blocks(rows, columns);
   const auto run_bytes = place.run * contraction_.result_size;
   counts.memory_bytes = contraction_.bytes + result_bytes_ * (moved_for_runs(run_bytes) - 1);
   counts.result_bytes = counts.cached_bytes = result_bytes_;

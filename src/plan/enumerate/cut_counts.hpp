@@ -49,6 +49,8 @@ class CutCounts {
   /// Instructions of a thread that copy one operand's part of a round.
   static double copies_of(const Copies& of, int warps);
 
+  /// A lower bound of a launch's seconds, by what blocks multiply and pass through the second cache alone.
+  double least_seconds(const tiles::Tile& rows, const tiles::Tile& columns, const LeastChunk& chunk) const;
   /// What depends on the tile of the result alone.
   ContractionCounts of_result(const tiles::Tile& rows, const tiles::Tile& columns, const ResultPlace& place) const;
   /// What is copied, chunk by chunk of the depth.
@@ -93,6 +95,7 @@ class CutCounts {
                       const CopiedSum& b, int cluster) const;
 
  private:
+  double blocks(const tiles::Tile& rows, const tiles::Tile& columns) const;
   void bound_stores(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
                     const ResultPlace& place) const;
   /// Blocks that shared memory has room for at most.

@@ -1,6 +1,7 @@
 #include "plan/enumerate/cut_tiles.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "kernel/warp_group.hpp"
 
@@ -28,6 +29,26 @@ std::vector<Tile> tiles_of_depth(const GpuContraction& c) {
   return list;
 }
 
+/// What tiles follow from of axes: neighbours in memory, as far as runs of them are looked for, and which axes are
+/// further apart there than others.
+void add_axes(std::vector<std::int64_t>& key, const tiles::Axes& axes) {
+  constexpr std::int64_t kFar = 2 * kSectorBytes;  // elements of one byte
+  key.reserve(key.size() + 5 * axes.size());
+  const auto in_operand = [](const tiles::Axis& axis) { return std::abs(axis.in_operand); };
+  const auto nearest = [](const tiles::Axis& axis) {
+    return std::min(std::abs(axis.in_operand), std::abs(axis.in_other));
+  };
+  for (const auto& axis : axes) {
+    key.push_back(axis.extent);
+    for (const auto stride : {axis.in_operand, axis.in_other}) key.push_back(std::abs(stride) < kFar ? stride : kFar);
+    const auto nearer = [&](auto step) {
+      return std::count_if(axes.begin(), axes.end(), [&](const tiles::Axis& a) { return step(a) < step(axis); });
+    };
+    key.push_back(nearer(in_operand));
+    key.push_back(nearer(nearest));
+  }
+}
+
 }  // namespace
 
 std::vector<Tile> cut_tiles(const GpuContraction& c, CutSide side) {
@@ -53,12 +74,21 @@ std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, C
                                    unit,       joins,
                                    c.groups,   c.groups && !of_depth && !of_rows,
                                    keeps_deep, c.groups && c.atom().a.type == kernel::AtomType::tf32};
-  key.reserve(key.size() + 3 * axes.size());
-  for (const auto& axis : axes) {
-    for (const auto number : {axis.extent, axis.in_operand, axis.in_other}) key.push_back(number);
-  }
+  add_axes(key, axes);
   auto& known = known_[std::move(key)];
   if (!known) known = std::make_shared<const std::vector<Tile>>(cut_tiles(c, side));
+  return known;
+}
+
+std::shared_ptr<KnownWarps> CutTiles::warps(const GpuContraction& c) {
+  if (c.is_outer()) return std::make_shared<KnownWarps>();  // whose lanes write as results lie
+  const auto lanes = c.spread(c.row_unit, c.column_unit, 1, 1);
+  auto& known = known_warps_[{c.atom_name,
+                              c.type,
+                              c.rate,
+                              {c.size, c.products, c.row_unit, c.column_unit, c.factor_parts, c.deep_rows,
+                               c.deep_columns, lanes.run_rows, lanes.run_columns, lanes.run_depth}}];
+  if (!known) known = std::make_shared<KnownWarps>();
   return known;
 }
 

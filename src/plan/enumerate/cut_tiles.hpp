@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "plan/enumerate/gpu_contraction.hpp"
+#include "plan/enumerate/warp_shares.hpp"
 
 namespace ricci::plan {
 
@@ -20,9 +23,13 @@ std::vector<tiles::Tile> cut_tiles(const GpuContraction& contraction, CutSide si
 class CutTiles {
  public:
   std::shared_ptr<const std::vector<tiles::Tile>> of(const GpuContraction& contraction, CutSide side);
+  /// The warps that may share them.
+  std::shared_ptr<KnownWarps> warps(const GpuContraction& contraction);
 
  private:
   std::map<std::vector<std::int64_t>, std::shared_ptr<const std::vector<tiles::Tile>>> known_;
+  using AtomKey = std::tuple<std::string, DType, double, std::vector<std::int64_t>>;
+  std::map<AtomKey, std::shared_ptr<KnownWarps>> known_warps_;
 };
 
 /// Whether rows and columns make a tile of the result that is.

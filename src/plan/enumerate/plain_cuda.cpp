@@ -10,24 +10,16 @@
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/plain_directives.hpp"
+#include "plan/enumerate/plain_shapes.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/contraction_cost.hpp"
 #include "plan/models/device_model.hpp"
 #include "plan/models/operation_counts.hpp"
-#include "plan/models/unique_values.hpp"
 
 namespace ricci::plan {
 namespace {
 
 using Kind = kernel::Directive::Kind;
-
-/// The shape of a thread block over the free indices.
-struct BlockShape {
-  std::vector<std::int64_t> positions;  ///< per index
-  std::vector<int> digits;              ///< indices, fastest first
-  int threads = 256;
-  int cooperative_threads = 1, items_per_thread = 1;
-};
 
 class PlainCudaEnumerator {
  public:
@@ -42,9 +34,13 @@ class PlainCudaEnumerator {
       bytes_.push_back(static_cast<double>(ir::reached(load.offset, program.indices)) *
                        static_cast<double>(size_of(load.type)));
     }
-    const bool contraction = kernel::contraction_of(program).has_value();
+    const auto contraction = kernel::contraction_of(program);
     products_ = sums_ && contraction;
     outer_ = !sums_ && contraction;
+    if (products_) {
+      const auto& role = contraction->role;
+      broadcasts_ = std::find(role.begin(), role.end(), kernel::Role::broadcast) != role.end();
+    }
     // Long straight-line code needs many registers per thread: smaller blocks.
     heavy_ = program.nodes.size() > 400;
     // Cooperative threads combine values in another order than the text: not for exact programs.
@@ -57,7 +53,8 @@ class PlainCudaEnumerator {
   /// The fastest, at most `most` of them. All are priced, and these are built; none where products alone take
   /// `bound_us`.
   std::vector<Candidate> run(std::size_t most, double bound_us) {
-    if (products_ && least_us() >= bound_us) return {};
+    if (products_) least_busy_us_ = least_busy_us();
+    if (products_ && least_us(least_busy_us_, 0) >= bound_us) return {};
     alone_ = most == 1;
     if (alone_) limit_us_ = bound_us;
     const auto shapes = this->shapes();
@@ -96,6 +93,7 @@ class PlainCudaEnumerator {
   static constexpr double kOuter = 1.33;               ///< of a copy's time
   static constexpr double kStored = 1.5;               ///< cycles of a line that an outer product writes
   static constexpr double kAlone = 1500, kApart = 20;  ///< of its block, and of each result of a thread
+  static constexpr double kMostOfThread = 16;          ///< of a thread that sums products
   static constexpr double kKeptBytes = 1 << 18;        ///< of an operand that caches hold
   static constexpr double kFirstCacheBytes = 128 * 1024;
 
@@ -221,10 +219,15 @@ class PlainCudaEnumerator {
     return counts_.compulsory_bytes / rate * 1e-3;
   }
 
-  /// A lower bound for sums of products: what is done for each result, by warps that are full. A thread has at most 16
-  /// results, for whose products it loads half as many values where both factors are loaded as often as they are
-  /// summed.
-  double least_us() const {
+  /// A lower bound for sums of products that keep multiprocessors busy, and whose warps wait, so long.
+  double least_us(double busy_us, double wait_us) const {
+    constexpr double kRounded = 1 - 1e-9;
+    return kRounded * (side_by_side(busy_us, wait_us, streamed_us(0)) + kLaunchUs);
+  }
+
+  /// The same of what is done for each result, by warps that are full. A thread has at most kMostOfThread, for whose
+  /// products it loads half as many values where both factors are loaded as often as they are summed.
+  double least_busy_us() const {
     double cycles = 0, products = 0, times = 0;
     for (const auto& counted : counts_.operations) {
       double values = counted.times;
@@ -239,11 +242,24 @@ class PlainCudaEnumerator {
     const auto factors = std::count_if(counts_.loads.begin(), counts_.loads.end(),
                                        [&](const CountedNode& load) { return load.times >= times; });
     const double loads = factors >= 2 ? products / 2 / 32 * kLoad : 0;
-    constexpr double kRounded = 1 - 1e-9;
-    const double busy_us = side_by_side(cycles, loads) / (device_.multiprocessors * device_.clock_MHz);
-    return kRounded * (side_by_side(busy_us, streamed_us(0)) + kLaunchUs);
+    return side_by_side(cycles, loads) / (device_.multiprocessors * device_.clock_MHz);
   }
 
+  /// Whether a shape may take no more than what is of use, whatever its warps touch.
+  bool may_be_of_use(const BlockShape& shape) const {
+    double tiles = 1, rounds = 0, chain = 0;
+    for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+      if (counts_.free[q])
+        tiles *= static_cast<double>(extent(static_cast<int>(q))) / static_cast<double>(shape.positions[q]);
+    }
+    if (shape.cooperative_threads == 1) tiles /= kMostOfThread;
+    for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
+      const double times = rounds_of(shape, counts_.loads[k]);
+      chain = std::max(chain, times);
+      if (bytes_[k] >= kKeptBytes) rounds = std::max(rounds, times);
+    }
+    return least_us(least_busy_us_, waited_us(tiles * std::ceil(shape.threads / 32.0), rounds, chain)) <= limit_us_;
+  }
   double reduced_points() const {
     double most = 1;
     for (const auto& counted : counts_.operations) most = std::max(most, counted.times);
@@ -258,41 +274,11 @@ class PlainCudaEnumerator {
     return -1;
   }
 
-  /// What a warp touches with one load.
-  struct Touched {
-    double lines = 1, sectors = 1, elements = 1;
-  };
   Touched touched_by(const BlockShape& shape, const CountedNode& counted) const {
     const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
-    return touched_by(shape, load.offset, load.type, shape.cooperative_threads > 1 ? stepped(counted) : -1);
+    return plan::touched_by(program_, shape, load.offset, load.type,
+                            shape.cooperative_threads > 1 ? stepped(counted) : -1);
   }
-  ///   step  the index along which cooperative threads step; -1: none
-  Touched touched_by(const BlockShape& shape, const ir::Affine& offset, DType type, int step) const {
-    std::array<std::int64_t, kernel::kWarp> lines, sectors, elements;
-    const auto size = size_of(type);
-    for (int lane = 0; lane < kernel::kWarp; ++lane) {
-      std::int64_t element = 0;
-      if (shape.cooperative_threads > 1) {
-        if (step >= 0)
-          element = std::min<std::int64_t>(lane, extent(step) - 1) * offset.coefficient[static_cast<std::size_t>(step)];
-      } else {
-        std::int64_t rest = lane;
-        for (const auto q : shape.digits) {
-          const auto n = shape.positions[static_cast<std::size_t>(q)];
-          element += rest % n * offset.coefficient[static_cast<std::size_t>(q)];
-          rest /= n;
-        }
-      }
-      lines[static_cast<std::size_t>(lane)] = element * size >> 7;
-      sectors[static_cast<std::size_t>(lane)] = element * size >> 5;
-      elements[static_cast<std::size_t>(lane)] = element;
-    }
-    const auto different = [](auto& values) {
-      return static_cast<double>(unique_values<kernel::kWarp>(values.data(), values.size()));
-    };
-    return {different(lines), different(sectors), different(elements)};
-  }
-
   /// What all register tiles of a shape share.
   struct ShapeCosts {
     std::vector<double> blocks;    ///< per index, of single values
@@ -300,18 +286,37 @@ class PlainCudaEnumerator {
     Touched stored;
   };
 
+  /// Whether register tiles of a shape may take no more than what is of use, by the lines that its warps touch of both
+  /// factors.
+  bool tiles_may_be_of_use(const BlockShape& shape, const ShapeCosts& costs) const {
+    double warps = std::ceil(shape.threads / 32.0);
+    for (const auto blocks : costs.blocks) warps *= blocks;
+    std::array<double, 2> cycles = {};  // of a warp for single values
+    for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
+      const double times = rounds_of(shape, counts_.loads[k]);
+      auto& least = cycles[0] < cycles[1] ? cycles[0] : cycles[1];
+      least = std::max(least, times * std::max(costs.touched[k].lines, kLoad));
+    }
+    // A thread loads each factor for a row or a column of at most four by four results, or one of them for all.
+    const auto [x, y] = std::minmax(cycles[0], cycles[1]);
+    const double loads = std::min((x + y) / 4, y / kMostOfThread + x);
+    const double busy_us = warps * loads / (device_.multiprocessors * device_.clock_MHz);
+    return least_us(std::max(least_busy_us_, busy_us), 0) <= limit_us_;
+  }
+
   void add_shape(const BlockShape& shape) {
-    if (shape.threads > 1024) return;
+    if (shape.threads > 1024 || (products_ && !may_be_of_use(shape))) return;
     ShapeCosts costs;
     for (std::size_t q = 0; q < program_.indices.size(); ++q)
       costs.blocks.push_back(counts_.free[q] ? blocks_of(shape, q, 1) : 1);
     for (const auto& counted : counts_.loads) costs.touched.push_back(touched_by(shape, counted));
     const auto& statement = program_.statement();
-    costs.stored =
-        touched_by(shape, statement.offset, program_.buffers[static_cast<std::size_t>(statement.buffer)].type, -1);
+    costs.stored = plan::touched_by(program_, shape, statement.offset,
+                                    program_.buffers[static_cast<std::size_t>(statement.buffer)].type, -1);
     add(shape, {}, costs);
     if (outer_) add_outer_tiles(shape, costs);
     if (!sums_ || shape.cooperative_threads > 1 || counts_.sequential) return;
+    if (products_ && !broadcasts_ && !tiles_may_be_of_use(shape, costs)) return;
     static constexpr std::array<Counts, 8> kCounts{{{2, 1}, {4, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {4, 4}, {3, 3}}};
     for_each_register_tile(
         counts_.order, kCounts,
@@ -561,6 +566,8 @@ class PlainCudaEnumerator {
   std::vector<double> bytes_;   ///< that each load reaches
   bool sums_ = false, products_ = false, heavy_ = false, cooperates_ = true;
   bool outer_ = false;                                         ///< an outer product
+  bool broadcasts_ = false;                                    ///< products, along an index of the result alone
+  double least_busy_us_ = 0;                                   ///< of sums of products
   bool alone_ = false;                                         ///< whether one candidate is asked for
   double limit_us_ = std::numeric_limits<double>::infinity();  ///< of it, as far as it is known
   std::vector<Priced> priced_;

@@ -1,7 +1,5 @@
 #include "plan/enumerate/warp_shares.hpp"
 
-#include <algorithm>
-
 #include "plan/models/contraction_cost.hpp"
 
 namespace ricci::plan {
@@ -11,10 +9,9 @@ int group_warps(const GpuContraction& contraction, std::int64_t rows) {
 }
 
 const std::vector<WarpShare>& WarpShares::of(std::int64_t rows, std::int64_t columns) {
-  const auto known = std::find_if(known_.begin(), known_.end(),
-                                  [&](const Known& one) { return one.rows == rows && one.columns == columns; });
-  if (known != known_.end()) return known->shares;
-  return known_.emplace_back(rows, columns, found(rows, columns)).shares;
+  const auto [place, fresh] = known_.try_emplace({rows, columns});
+  if (fresh) place->second = found(rows, columns);
+  return place->second;
 }
 
 std::vector<WarpShare> WarpShares::found(std::int64_t rows, std::int64_t columns) const {

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "plan/enumerate/block_room.hpp"
@@ -24,12 +25,16 @@ struct WarpShare {
 inline constexpr int kMostWarps = 16;
 inline constexpr std::size_t kMostWarpShares = 16;  ///< of one tile
 
+/// Those of tiles by their rows and columns, which stay where they are.
+using KnownWarps = std::map<std::pair<std::int64_t, std::int64_t>, std::vector<WarpShare>>;
+
 class WarpShares {
  public:
+  ///   known  of this contraction, or of others by the same atom
   /// All are to outlive it.
-  WarpShares(const GpuContraction& contraction, const CutCounts& counts, const BlockRoom& room)
-      : contraction_(contraction), counts_(counts), room_(room) {}
-  /// Those of a tile of so many rows and columns, which stay where they are.
+  WarpShares(const GpuContraction& contraction, const CutCounts& counts, const BlockRoom& room, KnownWarps& known)
+      : contraction_(contraction), counts_(counts), room_(room), known_(known) {}
+  /// Those of a tile of so many rows and columns.
   const std::vector<WarpShare>& of(std::int64_t rows, std::int64_t columns);
 
  private:
@@ -38,11 +43,7 @@ class WarpShares {
   const GpuContraction& contraction_;
   const CutCounts& counts_;
   const BlockRoom& room_;
-  struct Known {
-    std::int64_t rows, columns;
-    std::vector<WarpShare> shares;
-  };
-  std::deque<Known> known_;
+  KnownWarps& known_;
 };
 
 /// Warps along the rows of groups that have all of them.

@@ -479,10 +479,12 @@ double SumTimes::longest(const WarpRates& warps) const {
 
 double few_warps(int warps) { return warps < 4 ? kFewWarps : 1; }
 
-double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device) {
-  const double products = cycles / (device.multiprocessors * device.clock_MHz * 1e6);
+double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device, double cached) {
+  const double clock = device.multiprocessors * device.clock_MHz * 1e6;
+  const double products = cycles / clock, cache = cached / clock;
   const double memory = units(overlapped).compulsory * (1 - kStreams) * bytes / (device.copy_rate_GBs() * 1e9);
-  return kLaunchSeconds + (overlapped ? std::max(products, memory) : launched(squared(memory), fourth(products)));
+  return kLaunchSeconds + (overlapped ? std::max({products, cache, memory})
+                                      : launched(squared(memory), fourth(products) + fourth(cache)));
 }
 
 std::vector<TimePart> parts_of(const ContractionTime& time) {

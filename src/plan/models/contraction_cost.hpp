@@ -174,7 +174,8 @@ double few_warps(int warps);
 /// A lower bound of it for any tiles, of so many bytes of all tensors.
 ///   cycles      of one multiprocessor's units for all products
 ///   overlapped  as counts are
-double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device);
+///   cached      cycles of its share of the second cache, for all that blocks copy and write
+double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device, double cached = 0);
 
 /// Multiprocessors that clusters of so many blocks have room on.
 double multiprocessors_of(int cluster, const GpuModel& device);
