@@ -17,15 +17,17 @@ constexpr double kFarRun = 30, kNearRun = 8;  // for each run of neighbours that
 constexpr double kLate = 0.5;       // of what comes from memory, a share that is waited for though it was fetched ahead
 constexpr double kFarStream = 260;  // for each run of a row that is read in place from memory, beside other rows
 constexpr double kPage = 4096;      // bytes
-constexpr double kCrowdedLine = 10;  // for each line from memory while the second cache is full of blocks
-constexpr double kStoredRun = 9;     // for each run that nontemporal stores write, alone
-constexpr double kPartLine = 30;     // for each line that they leave in part, which memory reads for that
-constexpr double kCarriedRun = 8;    // the same where the next tile writes on
-constexpr double kFollowedRun = 1;   // the same of a short sum where tiles write a page and more one after the other
-constexpr double kCachedRun = 4;     // for each run that is written into a cache
-constexpr double kScattered = 1.5;   // for each result that is written alone
-constexpr double kMasked = 3;        // accesses, for each further run of joined indices that a vector lies in
-constexpr double kQuotient = 3;      // for each vector, or row, of joined indices whose place is worked out
+constexpr double kCrowdedLine = 10;    // for each line from memory while the second cache is full of blocks
+constexpr double kUnfetchedLine = 12;  // for each line of packed rows from memory, at least: nothing is multiplied then
+constexpr double kManyUses = 16;       // columns by which such rows are multiplied
+constexpr double kStoredRun = 9;       // for each run that nontemporal stores write, alone
+constexpr double kPartLine = 30;       // for each line that they leave in part, which memory reads for that
+constexpr double kCarriedRun = 8;      // the same where the next tile writes on
+constexpr double kFollowedRun = 1;     // the same of a short sum where tiles write a page and more one after the other
+constexpr double kCachedRun = 4;       // for each run that is written into a cache
+constexpr double kScattered = 1.5;     // for each result that is written alone
+constexpr double kMasked = 3;          // accesses, for each further run of joined indices that a vector lies in
+constexpr double kQuotient = 3;        // for each vector, or row, of joined indices whose place is worked out
 constexpr double kJoined = 1.03, kJoinedSeldomUsed = 1.1;  // times all of it where indices are joined
 constexpr double kPanelLine = 2.5;  // for each line of a register tile's columns that the first cache lacks
 constexpr double kMetLine = 3.5;    // for each that was driven out, as lines of columns meet in few sets
@@ -319,7 +321,10 @@ class Model {
     if (!is_far(operand.bytes)) return moved + near;
     const double lines = kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
     const double far = far_ * lines + pages_of(operand.side, operand.depth, tensor);
-    return moved + (ahead_ && !operand.rows ? kLate * far + (1 - kLate) * near : far);
+    if (!operand.rows) return moved + (ahead_ ? kLate * far + (1 - kLate) * near : far);
+    const bool alone = device_.beyond_caches(operand.bytes) && !is_far(size_ * does_.batch * does_.columns.elements);
+    const bool waits = alone && n(product(b_.columns, extent_of)) >= kManyUses;
+    return std::max(moved + far, waits ? far_ * kUnfetchedLine / line_ : 0);
   }
   double run_cycles(const Packed& operand) const { return is_far(operand.bytes) ? far_ * kFarRun : kNearRun; }
   /// Cycles that an element costs as its page's translation is not at hand: a block's pages are found once each, or for
