@@ -156,6 +156,27 @@ TEST_CASE("an operand that lies across the other one may be worth a copy, one th
   CHECK(plan::operand_orders(along, device).empty());
 }
 
+TEST_CASE("an operand may be worth a copy in the result's order, whose neighbours a block then writes together") {
+  const auto device = plan::GpuModel::of_capability(90);
+  // ts04687 of talsh300: as the second operand lies, blocks write runs of 9 elements.
+  const auto program = contraction("jidae,ghjbicf->hgfedcba",
+                                   {{8, 9, 9, 9, 9}, {8, 8, 8, 9, 9, 9, 9}, {8, 8, 9, 9, 9, 9, 9, 9}}, DType::f64);
+  const auto& result = program.statement().offset.coefficient;
+  const auto fastest_of = [&](const plan::OperandOrder& order) {
+    return result[static_cast<std::size_t>(order.indices.back())];
+  };
+  const auto of_stores = [&](const std::vector<plan::OperandOrder>& orders) {
+    return std::count_if(orders.begin(), orders.end(),
+                         [&](const auto& one) { return !one.deep && fastest_of(one) == 9; });
+  };
+  auto best = plan::contraction_candidates(program, device).front();
+  REQUIRE(best.counts);
+  CHECK(of_stores(plan::operand_orders(program, device, &best)) == 1);
+  // Where its stores take little, what the copy saves is what gathers take.
+  best.counts->store_lines = best.counts->part_sectors = best.counts->stores = best.counts->stored_wavefronts = 0;
+  CHECK(of_stores(plan::operand_orders(program, device, &best)) == 0);
+}
+
 TEST_CASE("results of warp groups that go through shared memory fit into it beside the operands") {
   ir::EinsumProblem problem;
   problem.spec = Spec::parse("akcd,bkcd->cab");  // partial sums
