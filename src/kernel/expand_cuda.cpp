@@ -46,15 +46,14 @@ Affine Threads::digit(const std::string& name, std::int64_t divisor, std::int64_
   return digits_[{divisor, modulus}] = let(names, name, Affine::of(thread), divisor, modulus);
 }
 
-Affine Threads::lane_position(const Layout& held, int along) {
+Affine Threads::lane_position(const Layout& held, int along, const char* odd, const char* pair) {
   Affine sum;
   for (const auto& mode : held.all()) {
     if (mode.axis != LayoutAxis::lane || mode.along != along || mode.step == 0) continue;
-    // Digits that are neither are those of columns that lie apart.
     const bool is_member = mode.stride == 1 && mode.extent == 4, is_group = mode.stride == 4 && mode.extent == 8;
     const auto value = is_member  ? member
                        : is_group ? group
-                                  : digit(mode.stride > 4 ? "column_pair" : "odd_column", mode.stride, mode.extent);
+                                  : digit(mode.stride == 1 || mode.stride == 4 ? odd : pair, mode.stride, mode.extent);
     sum = sum + mode.step * value;
   }
   return sum;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernel/depth_order.hpp"
 #include "kernel/expand_cuda.hpp"
 #include "ricci/error.hpp"
 
@@ -39,15 +40,19 @@ struct Operand {
   bool first;
   Access base;               ///< of position 0
   std::int64_t along, deep;  ///< strides
+  bool crossed = false;      ///< positions along the depth have no one stride
+  Layout order;              ///< of the depth, where they do not
+  Affine of_block;           ///< elements before a block of it that a loop counts
   const Side* side;
   const Fragment* fragment;
   Affine warp;
-  Affine lane, deep_lane;  ///< the lane's positions along the side and along the depth
-  DType type;              ///< of its elements in shared memory
-  Numbers numbers;         ///< of complex factors the real parts
-  Numbers imag;            ///< of complex factors
-  Numbers minus;           ///< the imaginary part of a complex second factor, negated
-  int unrounded = -1;      ///< as they are read, a step before they are rounded
+  Affine lane;         ///< the lane's positions along the side
+  Affine deep_lane;    ///< elements before its positions along the depth
+  DType type;          ///< of its elements in shared memory
+  Numbers numbers;     ///< of complex factors the real parts
+  Numbers imag;        ///< of complex factors
+  Numbers minus;       ///< the imaginary part of a complex second factor, negated
+  int unrounded = -1;  ///< as they are read, a step before they are rounded
 };
 
 class Multiplier {
@@ -98,6 +103,11 @@ class Multiplier {
     depth_ = blocks > 1 ? Affine::of(outer) : Affine(0);
     Body all, body;
     for (auto* x : {&a, &b}) {
+      if (x->crossed && blocks > 1) {
+        x->of_block = block_place(x->order, tile_.depth, [&](std::int64_t divisor, std::int64_t modulus) {
+          return threads_.let(body, x->first ? "k_of_a" : "k_of_b", depth_, divisor, modulus);
+        });
+      }
       const auto shape = fragment_shape(*x);
       const auto declared = [&](const std::string& name, const std::string& rest) {
         Numbers numbers;
@@ -226,7 +236,9 @@ class Multiplier {
     x.base = first ? mma_.a : mma_.b;
     const auto& digits = first ? mma_.rows : mma_.columns;
     x.along = stride_of(kernel_, x.base, digits);
-    x.deep = stride_of(kernel_, x.base, mma_.depth);
+    const auto order = depth_order(kernel_, x.base, mma_.depth);
+    x.crossed = order.count > 1;
+    x.deep = x.crossed ? 0 : order.modes.front().step;
     for (const auto* list : {&digits, &mma_.depth}) {
       for (const auto& digit : *list) x.base = with(x.base, digit.var, 0);
     }
@@ -236,11 +248,27 @@ class Multiplier {
     x.warp = first ? threads_.warp_row : threads_.warp_column;
     const auto held = first ? tile_.a() : tile_.b();
     x.lane = threads_.lane_position(held, first ? 0 : 1);
-    x.deep_lane = threads_.lane_position(held, first ? 1 : 0);
+    const int deep = first ? 1 : 0;
+    if (!x.crossed) {
+      x.deep_lane = x.deep * threads_.lane_position(held, deep);
+      return x;
+    }
+    if (x.fragment->per_register() > 1 || rounded(x) || complex_ || !ends_with_lanes(order, tile_.depth))
+      throw PlanError(fmt::format("schedule: the depth of {} in an order of its own, which no lane's elements follow",
+                                  kernel_.array(x.base.array).name));
+    x.order = order;
+    x.deep_lane = threads_.lane_position(composed(held, deep, order), deep, "odd_member", "member_pair");
     return x;
   }
 
  private:
+  /// Elements before position `q` of the lanes' first ones, in block number `depth_`.
+  Affine deep_place(const Operand& x, int q) const {
+    const auto position = tile_.depth.position(Affine(0), depth_, q);
+    if (!x.crossed) return x.deep * position;
+    return Affine(x.order.at({.memory = position.constant})[0]) + (position.terms.empty() ? Affine(0) : x.of_block);
+  }
+
   std::vector<std::int64_t> fragment_shape(const Operand& x) const {
     std::vector<std::int64_t> shape = {tile_.depth.block() / tile_.depth.per_atom, x.side->atoms()};
     if (!tile_.fma()) shape.push_back(x.fragment->registers());
@@ -335,7 +363,7 @@ class Multiplier {
 
   Body loaded(const Operand& x) {
     const auto& side = *x.side;
-    const auto reads = reads_of(tile_, x.first, x.along, x.deep, x.type);
+    const auto reads = x.crossed ? Reads{} : reads_of(tile_, x.first, x.along, x.deep, x.type);
     if (reads.by != ReadBy::lane) return matrices(x, reads.by == ReadBy::transposed_matrix);
     if (x.fragment->per_register() > 1) return words(x, reads);
     const auto [along, deep] = std::pair(reads.along, reads.deep);
@@ -461,8 +489,8 @@ class Multiplier {
   /// Element `p` of block `outer` along the side, `q` along the depth, in shared memory.
   Access element(const Operand& x, const Affine& outer, int p, int q) const {
     Access from = x.base;
-    from.index.front() = from.index.front() + x.along * (x.side->position(x.warp, outer, p) + x.lane) +
-                         x.deep * (tile_.depth.position(Affine(0), depth_, q) + x.deep_lane);
+    from.index.front() =
+        from.index.front() + x.along * (x.side->position(x.warp, outer, p) + x.lane) + deep_place(x, q) + x.deep_lane;
     return from;
   }
 
@@ -532,7 +560,8 @@ Body first_fragment(Threads& threads, const Mma& mma, const WarpTile& tile, int 
 
 std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first) {
   const auto x = Multiplier(threads, mma, tile).operand(first);
-  auto reach = (x.side->padded - 1) * x.along + (tile.depth.padded - 1) * x.deep + 1;
+  auto reach = (x.side->padded - 1) * x.along + 1 + (x.crossed ? 0 : (tile.depth.padded - 1) * x.deep);
+  for (const auto& mode : x.order.all()) reach += std::int64_t{mode.extent - 1} * mode.step;
   for (const auto& digit : mma.batch) reach += (digit.extent - 1) * x.base.index.front().coefficient(digit.var);
   return reach;
 }

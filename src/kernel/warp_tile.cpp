@@ -182,20 +182,22 @@ Reads reads_of(const WarpTile& tile, bool first, std::int64_t along, std::int64_
   return reads;
 }
 
-int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, std::int64_t apart) {
+int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, std::int64_t apart, const Layout* order) {
   const auto& side = first ? tile.rows : tile.columns;
   const auto& fragment = first ? tile.atom->a : tile.atom->b;
   const std::int64_t size = size_of(type), row = (by_depth ? tile.depth.extent : side.extent) * apart;
   const std::int64_t unit = std::max<std::int64_t>(kWidest / size, 1);
   const auto lanes = lanes_first(fragment.layout);
-  const auto held = (first ? placed(lanes, side, tile.depth) : placed(lanes, tile.depth, side)).lanes();
+  auto places = first ? placed(lanes, side, tile.depth) : placed(lanes, tile.depth, side);
+  if (order != nullptr) places = composed(places, first ? 1 : 0, *order);
+  const auto held = places.lanes();
   // Of one matrix, which the others are like.
   std::array<Point, kWarp> rows{};
   for (std::size_t lane = 0; lane < rows.size(); ++lane) rows[lane] = {static_cast<std::int64_t>(lane % 8)};
   int best = 0, fewest = -1;
   for (auto padding = (unit - row % unit) % unit; padding * size < kBanks * kWord; padding += unit) {
     const auto along = by_depth ? row + padding : apart, deep = by_depth ? apart : row + padding;
-    const auto reads = reads_of(tile, first, along, deep, type);
+    const auto reads = order != nullptr ? Reads{} : reads_of(tile, first, along, deep, type);
     const bool by_lane = reads.by == ReadBy::lane;
     const auto width = by_lane ? size * reads.width() : kWidest;
     const auto times = by_lane ? kWidest / reads.width() : 1;

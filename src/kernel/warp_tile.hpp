@@ -92,7 +92,10 @@ Reads reads_of(const WarpTile& tile, bool first, std::int64_t along, std::int64_
 /// begin at multiples of 16 bytes.
 ///   by_depth  rows run along the depth, else along the operand's own side
 ///   apart     elements from one position of a row to the next: products that lie side by side
-int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, std::int64_t apart = 1);
+///   order     of the depth in rows along it (depth_order.hpp), where lanes read single elements; null: that of its
+///             positions
+int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, std::int64_t apart = 1,
+                 const Layout* order = nullptr);
 
 /// A digit of a tile's rows or columns, as results lie in memory.
 struct ResultDigit {

@@ -275,6 +275,45 @@ TEST_CASE("random contractions whose joined sums lie where tables say are the in
     CHECK((run > count / 2 && tables > run - run / 10 && ragged > count / 4 && vectors > count / 12));
 }
 
+TEST_CASE("random contractions whose operands lie in orders of their own are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(570001);
+  const int count = fuzz::cases(kCases);
+  int ragged = 0, prefetched = 0, clusters = 0;
+  const int run = run_on_simulator(
+      first, count,
+      [](auto& random) {
+        // The last index of either operand is another one of the sum.
+        constexpr std::int64_t kSummed[] = {4, 6, 8, 10, 12, 18, 26}, kSides[] = {5, 8, 17, 33, 50};
+        fuzz::GpuContraction d;
+        std::string a = "aef", b = "bdf";
+        for (const char side : {'a', 'b'}) d.extents[side] = kSides[random() % std::size(kSides)];
+        for (const char summed : {'d', 'e', 'f'}) d.extents[summed] = kSummed[random() % std::size(kSummed)];
+        if (random() % 2 == 0) d.extents['f'] = 2 + static_cast<std::int64_t>(random() % 4);
+        std::shuffle(a.begin(), a.end(), random);
+        std::shuffle(b.begin(), b.end(), random);
+        d.spec = a + "d," + b + "e->" + (random() % 2 == 0 ? "ab" : "ba");
+        d.problem = simt::problem_of(d.spec, d.extents, {DType::f64, DType::f64, DType::f64});
+        return d;
+      },
+      [](const auto& d, std::uint64_t, auto& random) -> std::optional<Chosen> {
+        auto program = d.program();
+        auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(90));
+        std::erase_if(list,
+                      [](const auto& candidate) { return candidate.schedule.name.find(" by ") == std::string::npos; });
+        return one_of(std::move(program), list, random());
+      },
+      [&](const kernel::Schedule& schedule, const std::string& text) {
+        clusters += has(schedule.name, " cluster ");
+        prefetched += has(schedule.name, " prefetch");
+        ragged += has(text, "_or_zero");
+      });
+  std::printf(
+      "%d of %d random contractions from seed %llu in orders of their own, %d with ends, %d with fragments read ahead, "
+      "%d in clusters\n",
+      run, count, static_cast<unsigned long long>(first), ragged, prefetched, clusters);
+  if (fuzz::enough(count)) CHECK((run > count / 2 && ragged > count / 4 && clusters > count / 10));
+}
+
 TEST_CASE("random batches of contractions side by side are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(530001);
   const int count = (fuzz::cases(kCases) + 1) / 2;

@@ -428,6 +428,14 @@ const std::vector<WrittenContraction> kCases = {
      "tile a:192; tile d:2; tile b:1; tile c:32; order task a0 d0 sum b0 c0; stage A at c0 shared a b c;"
      "stage B at c0 shared d e b c; atom wgmma_bf16 rows a columns d e depth b c warps 12x1 runs 1x1x2; pipeline c0 6",
      Precision::bf16},
+    {"aed,bde->ab",  // each operand in an order of its own along the depth, which ends inside of a tile
+     {{'a', 40}, {'b', 24}, {'d', 18}, {'e', 10}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "tile a:16; tile b:10:2; tile c:8:2; order task a0 sum c0; stage A at c0 async a b1 b c1 c pad 4;"
+     "stage B at c0 async d c1 c b1 b pad 4; atom m16n8k8_f64 rows a columns d depth b1 c1 b c warps 1x2 runs 1x1x1;"
+     "pipeline c0 2"},
 };
 
 }  // namespace

@@ -564,6 +564,13 @@ TEST_CASE("directives that break a rule are refused by name") {
   };
   of_batch("fma_batch8 rows b columns d depth c batch a warps 1x1", "lanes of fma_batch8 are 8 products");
   of_batch("m16n8k8_f64 rows b columns d depth c batch a warps 4x8", "more than 1024 threads");
+  const auto crossed = [](const char* tile) {
+    const auto rest = "; order task a0; stage A at a0 async a b b1; stage B at a0 async b1 b c; atom ";
+    const auto atom = "m16n8k8_f64 rows a columns c depth b1 b warps 1x1 runs 1x1x1";
+    return expand(built(product(33, 24, 8), (std::string("tile a:16; ") + tile + rest + atom).c_str(), Target::cuda));
+  };
+  CHECK_NOTHROW(verify(crossed("tile b:24:2")));
+  CHECK_THROWS_WITH(crossed("tile b:24:3"), Catch::Matchers::ContainsSubstring("the depth of A_tile in an order"));
 }
 
 TEST_CASE("an index of both operands is the last of the columns, and its lanes are neighbours in both") {

@@ -33,11 +33,15 @@ int BlockRoom::padding(const Cut& cut, bool of_rows) const {
   const bool deep = c.deep(of_rows);
   const auto row = deep ? cut.depth->size : (of_rows ? cut.rows : cut.columns)->size;
   const auto run = of_rows ? cut.spread.run_rows : cut.spread.run_columns;
-  thread_local Kept<std::tuple<const kernel::Atom*, DType, DType, std::int64_t, std::int64_t, int, int, bool, bool>>
+  // Of a crossed chunk digits lie in an order of their own.
+  const auto& order = cut.depth->order;
+  const auto last = [&](std::size_t k) { return cut.depth->crossed ? cut.depth->sizes[order.end()[-k]] : 0; };
+  thread_local Kept<std::tuple<const kernel::Atom*, DType, DType, std::int64_t, std::int64_t, int, int, bool, bool,
+                               std::int64_t, std::int64_t>>
       kept;
-  return static_cast<int>(kept.of(
-      {&c.atom(), c.type, c.operand_type, c.by_lanes() ? c.products : 1, row, run, cut.spread.run_depth, deep, of_rows},
-      [&] { return c.padding(cut, of_rows); }));
+  return static_cast<int>(kept.of({&c.atom(), c.type, c.operand_type, c.by_lanes() ? c.products : 1, row, run,
+                                   cut.spread.run_depth, deep, of_rows, last(1), last(2)},
+                                  [&] { return c.padding(cut, of_rows); }));
 }
 
 std::int64_t BlockRoom::result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns) const {

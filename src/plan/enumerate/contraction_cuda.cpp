@@ -363,9 +363,8 @@ class ContractionEnumerator {
 
   /// Whether a cut by so many warps may be worth it, whatever its copies take of registers.
   bool may_take(const Cut& cut, const WarpShare& warps, const Block& block) const {
-    const auto depth = static_cast<double>(cut.depth->size);
     const auto moving = block.least_moving + CutCounts::kOfRound * warps.count;
-    return block.times.may_take(cycles_of(cut, warps, block, depth, moving), warps.count, warps.least.own_parts,
+    return block.times.may_take(cycles_of(cut, warps, block, moving), warps.count, warps.least.own_parts,
                                 warps.least.resident, most_seconds());
   }
   /// Whether such a cut has fragments that are read ahead of a round.
@@ -374,7 +373,8 @@ class ContractionEnumerator {
            counts_.may_prefetch(cut.share.of_all() ? cut.share.blocks : 1);
   }
   ///   moving  instructions that copy operands, and of the round itself
-  RoundCycles cycles_of(const Cut& cut, const WarpShare& warps, const Block& block, double depth, double moving) const {
+  RoundCycles cycles_of(const Cut& cut, const WarpShare& warps, const Block& block, double moving) const {
+    const auto depth = static_cast<double>(cut.depth->size);
     const bool joined = cut.rows->joined + cut.columns->joined + cut.depth->joined > 0;
     return {warps.least.pipe_cycles * depth * (joined ? warps.least.quotients : 1),
             block.copied_cycles + warps.least.fragment_cycles * depth,
@@ -388,7 +388,7 @@ class ContractionEnumerator {
   ///   number  of the first way
   void add_warps(std::vector<Priced>& priced, Cut cut, const WarpShare& warps, Block& block, std::size_t number) {
     const auto& c = contraction_;
-    cut.spread = warps.spread;
+    cut.spread = warps.spread_of(*cut.depth);
     const auto& moved = block.by(warps.count);
     constexpr double kOfDepth = 12;
     double places = cut.depth->joined > 0 ? kOfDepth : 0;  // registers of what is worked out
@@ -406,10 +406,9 @@ class ContractionEnumerator {
     const auto held = registers(warps.registers);
     if (held > kMostRegisters) return;
     if (!c.groups) {
-      const auto depth = static_cast<double>(cut.depth->size);
       const auto room = static_cast<double>(room_.of_warps(warps.count, held));
-      if (!block.times.may_take(cycles_of(cut, warps, block, depth, moved.moving), warps.count, warps.least.own_parts,
-                                room, most_seconds()))
+      if (!block.times.may_take(cycles_of(cut, warps, block, moved.moving), warps.count, warps.least.own_parts, room,
+                                most_seconds()))
         return;
     }
     if (reads_ahead(cut, warps)) {
@@ -436,8 +435,8 @@ class ContractionEnumerator {
       least.relaid = relaid;
       auto& round = rounds[relaid ? 1 : 0];
       if (!round) {
-        counts_.set_round(round.emplace(block.counts), least, warps.rates, block.place, block.a, block.b, held_rows,
-                          held_columns);
+        counts_.set_round(round.emplace(block.counts), least, warps.rates_of(*cut.depth), block.place, block.a, block.b,
+                          held_rows, held_columns);
       }
       round->prefetched = cut.prefetch;
       auto times = block.times;

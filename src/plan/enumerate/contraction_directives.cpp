@@ -19,6 +19,7 @@ std::string GpuContraction::name(const Cut& cut) const {
     if (tile.joined > 0) return fmt::format("{}{}", joined_name(axes, tile), tile.size);
     std::string text;
     for (const auto k : tile.order) {
+      if (tile.crossed && k == tile.order.back()) text += " by ";
       if (tile.sizes[k] > 1) text += fmt::format("{}{}", axes[k].name, tile.sizes[k]);
     }
     return text.empty() ? std::string("1") : text;
@@ -104,8 +105,11 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
         *panels = fmt::format("{}{}", axes[k].name, d.sizes.size());
         d.sizes.push_back(wide);
       }
+      // Of a depth, pairs of the axes that have neighbours of the operands.
+      const bool pairs = t.crossed && n > 2 && (k == t.order.back() || k == t.order.end()[-2]);
+      if (pairs) d.sizes.push_back(2);
       if (n != axes[k].extent) blocks.push_back(axes[k].name + "0");
-      if (n != axes[k].extent || split) list.push_back(std::move(d));
+      if (n != axes[k].extent || split || pairs) list.push_back(std::move(d));
     }
     if (t.joined > 0) join(axes, t, blocks, group == t.order.back());
   };
@@ -116,8 +120,8 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   if (cut.share.blocks > 1) {
     const auto& name = depth_axes[cut.share.axis].name;
     const auto n = cut.depth->sizes[cut.share.axis];
-    std::find_if(list.begin(), list.end(), [&](const Directive& d) { return d.subject == name; })->sizes = {
-        cut.share.chunks * n, n};
+    auto& sizes = std::find_if(list.begin(), list.end(), [&](const Directive& d) { return d.subject == name; })->sizes;
+    sizes.insert(sizes.begin(), cut.share.chunks * n);
     *std::find(chunks.begin(), chunks.end(), name + "0") = name + "1";
     cluster = {name + "0"};
   }
@@ -148,11 +152,17 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   if (chunks.empty() && task.empty()) {
     // All of it is one tile: a loop of one round to stage at.
     const auto& axis = is_outer() ? row_axes[cut.rows->order.back()] : depth_axes[cut.depth->order.back()];
-    Directive d;
-    d.kind = Directive::Kind::tile;
-    d.subject = axis.name;
-    d.sizes = {axis.extent, axis.extent};
-    list.push_back(std::move(d));
+    const auto made =
+        std::find_if(list.begin(), list.end(), [&](const Directive& d) { return d.subject == axis.name; });
+    if (made != list.end()) {
+      made->sizes.insert(made->sizes.begin(), axis.extent);  // of a crossed depth
+    } else {
+      Directive d;
+      d.kind = Directive::Kind::tile;
+      d.subject = axis.name;
+      d.sizes = {axis.extent, axis.extent};
+      list.push_back(std::move(d));
+    }
     auto& loops = is_outer() ? task : chunks;
     loops = {axis.name + "0", axis.name + "1"};
   }
@@ -189,7 +199,21 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   };
   const auto rows = names(row_axes, *cut.rows, row_panels), columns = names(column_axes, *cut.columns, column_panels),
              depth = names(depth_axes, *cut.depth, {});
-  const auto spread = warp_tile(cut);
+  const auto names_of = [&](const std::vector<DepthDigit>& digits) {
+    std::vector<std::string> all;
+    for (const auto& digit : digits) {
+      const auto& name = depth_axes[digit.axis].name;
+      const bool split = !digit.pair && std::any_of(digits.begin(), digits.end(), [&](const DepthDigit& other) {
+        return other.axis == digit.axis && other.pair;
+      });
+      if (!split) all.push_back(name);
+      if (!split || digit.extent == 1) continue;
+      const auto made = std::find_if(list.begin(), list.end(), [&](const Directive& d) { return d.subject == name; });
+      all.push_back(fmt::format("{}{}", name, made->sizes.size() - 1));
+    }
+    return all;
+  };
+  const auto digits = depth_digits(*cut.depth);
   const auto stage = [&](bool of_rows) {
     Directive d;
     d.kind = Directive::Kind::stage;
@@ -198,16 +222,16 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
     d.space = converts(of_rows) ? "shared" : "async";
     const bool along_depth = deep(of_rows);
     const auto& side = of_rows ? rows : columns;
-    auto dimensions = along_depth ? side : depth;
-    for (const auto& n : along_depth ? depth : side) dimensions.push_back(n);
+    const auto& deep = cut.depth->crossed ? names_of(lying(digits, *cut.depth, of_rows)) : depth;
+    auto dimensions = along_depth ? side : deep;
+    for (const auto& n : along_depth ? deep : side) dimensions.push_back(n);
     if (read_by_groups(of_rows) && !along_depth) {
       dimensions = side;
       dimensions.insert(dimensions.end() - 1, depth.begin(), depth.end());
     }
     dimensions.insert(by_lanes() ? dimensions.end() : dimensions.begin(), beside.begin(), beside.end());
     d.loops.emplace_back("", std::move(dimensions));
-    if (!read_by_groups(of_rows) && !is_outer())
-      d.padding = kernel::best_padding(spread, of_rows, along_depth, operand_type, by_lanes() ? products : 1);
+    if (!read_by_groups(of_rows) && !is_outer()) d.padding = padding(cut, of_rows);
     list.push_back(std::move(d));
   };
   stage(true);
@@ -216,7 +240,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   atom.kind = Directive::Kind::atom;
   atom.subject = atom_name;
   atom.loops = {{"rows", rows}, {"columns", columns}};
-  if (!is_outer()) atom.loops.emplace_back("depth", depth);
+  if (!is_outer()) atom.loops.emplace_back("depth", cut.depth->crossed ? names_of(digits) : depth);
   if (!beside.empty()) atom.loops.emplace_back("batch", beside);
   atom.warps = {cut.spread.warp_rows, cut.spread.warp_columns};
   atom.blocks = cut.resident;

@@ -1,6 +1,7 @@
 #include "plan/enumerate/contraction_tiles.hpp"
 
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -223,6 +224,49 @@ void add_deep_rows(std::vector<Tile>& list, const Axes& depth, const std::vector
   }
 }
 
+/// Even parts of both axes that have neighbours of an operand, and where that makes no multiple of `unit`, of a third
+/// one: of each of some sizes what leaves the longest runs of both, and the least unused.
+void add_crossed(std::vector<Tile>& list, const Axes& depth, std::int64_t unit) {
+  const auto fastest = [&](bool other) {
+    const auto is_fastest = [&](const Axis& axis) { return std::abs(other ? axis.in_other : axis.in_operand) == 1; };
+    return static_cast<std::size_t>(std::find_if(depth.begin(), depth.end(), is_fastest) - depth.begin());
+  };
+  const auto f = fastest(false), g = fastest(true);
+  if (f == g || f == depth.size() || g == depth.size()) return;
+  const auto used = [](std::int64_t extent, std::int64_t n) {
+    return static_cast<double>(extent) / static_cast<double>(up(extent, n));
+  };
+  // Of 16 banks of eight bytes lanes meet in those of rows whose parts are so many elements apart.
+  const auto meets = [](std::int64_t n) { return n % 16 == 0 || n % 16 == 4 || n % 16 == 12; };
+  constexpr std::int64_t kMostPart = 32;
+  for (const std::int64_t most : {24, 40, 80, 144, 240}) {
+    Tile best;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::int64_t m = 2; m <= std::min(up(depth[f].extent, 2), kMostPart); m += 2) {
+      for (std::int64_t n = 2; n <= std::min(up(depth[g].extent, 2), kMostPart) && m * n <= most; n += 2) {
+        if (meets(m) || meets(n)) continue;
+        const auto lines = (1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n)) /
+                           (used(depth[f].extent, m) * used(depth[g].extent, n));
+        if (lines >= least) continue;
+        auto tile = tile_of_two(depth, f, m, g, n);
+        for (std::size_t k = 0; k < depth.size() && tile.size % unit != 0; ++k) {
+          if (k == f || k == g || depth[k].extent % 2 != 0) continue;
+          tile.sizes[k] = 2;
+          tile.size *= 2;
+          tile.blocks /= 2;
+        }
+        if (tile.size % unit != 0 || tile.size > most) continue;
+        tile.crossed = true;
+        least = lines;
+        best = std::move(tile);
+      }
+    }
+    const bool known =
+        std::any_of(list.begin(), list.end(), [&](const Tile& t) { return t.crossed && t.sizes == best.sizes; });
+    if (best.crossed && !known) list.push_back(std::move(best));
+  }
+}
+
 }  // namespace
 
 void add_ragged_rows(std::vector<Tile>& list, const Axes& depth, std::int64_t row) {
@@ -236,7 +280,7 @@ void add_ragged_rows(std::vector<Tile>& list, const Axes& depth, std::int64_t ro
   }
 }
 
-std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t row, bool joins) {
+std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t row, bool joins, bool crosses) {
   std::vector<Tile> list;
   if (depth.empty()) return {Tile{}};
   std::vector<std::size_t> fastest;
@@ -285,6 +329,7 @@ std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t
       }
     }
   }
+  if (crosses) add_crossed(list, depth, unit);
   // An axis of which each operand's neighbours lie along another one cannot be joined to whole runs of both.
   if (!joins || depth.size() == 1 || fastest.size() > 1) return list;
   for (const auto f : fastest) {

@@ -33,7 +33,16 @@ struct Tile {
   /// So many axes, the last ones of the order, are one, of which the tile has `size` positions, wherever others end:
   /// `sizes` are what it reaches of each of them, and 1 of the others.
   std::size_t joined = 0;
+  /// Of a depth: the last two axes of the order have the neighbours of the columns' operand and of the rows'. Each
+  /// operand lies in shared memory with its own last, and atoms take two positions of both at once.
+  bool crossed = false;
 
+  /// In the order in which an operand lies.
+  Tile lying(bool of_rows) const {
+    auto tile = *this;
+    if (crossed && !of_rows) std::swap(tile.order.back(), tile.order.end()[-2]);
+    return tile;
+  }
   bool is_joined(std::size_t k) const {
     return std::find(order.end() - static_cast<std::ptrdiff_t>(joined), order.end(), k) != order.end();
   }
@@ -233,8 +242,9 @@ std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t r
 
 /// Of the depth, multiples of `unit`; one of one position where there is none; where no extents are, the fastest axis
 /// is longer than it is.
-///   row  elements of the longest row that warp groups read
-std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t row, bool joins);
+///   row      elements of the longest row that warp groups read
+///   crosses  whether operands may lie in orders of their own
+std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t row, bool joins, bool crosses);
 /// Adds such rows of the fastest axis where it is no multiple of them, and they leave little of it over.
 void add_ragged_rows(std::vector<Tile>& list, const Axes& depth, std::int64_t row);
 

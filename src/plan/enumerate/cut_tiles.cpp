@@ -22,7 +22,7 @@ void keep_full(std::vector<Tile>& list, std::int64_t unit, bool deep) {
 std::vector<Tile> tiles_of_depth(const GpuContraction& c) {
   // Elements of the longest row that warp groups read: of operands for other atoms, as of 16-bit ones.
   const auto longest = kernel::kMatrixRow / (c.groups ? c.size : 2);
-  auto list = tiles::depth_tiles(c.depth_axes, c.depth_unit, longest, c.joins_depth());
+  auto list = tiles::depth_tiles(c.depth_axes, c.depth_unit, longest, c.joins_depth(), c.crosses());
   if (!c.groups) return list;
   keep_full(list, c.depth_unit, false);
   if (c.atom().a.type == kernel::AtomType::tf32) tiles::add_ragged_rows(list, c.depth_axes, longest);
@@ -70,10 +70,15 @@ std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, C
   const bool joins = of_depth ? c.joins_depth() : c.joins_sides();
   const bool keeps_deep = !of_depth && (c.deep(of_rows) || !c.read_by_groups(of_rows));
   // Of warp groups the atom says how long rows are, too.
-  std::vector<std::int64_t> key = {of_depth,   c.size,
-                                   unit,       joins,
-                                   c.groups,   c.groups && !of_depth && !of_rows,
-                                   keeps_deep, c.groups && c.atom().a.type == kernel::AtomType::tf32};
+  std::vector<std::int64_t> key = {of_depth,
+                                   c.size,
+                                   unit,
+                                   joins,
+                                   c.groups,
+                                   c.groups && !of_depth && !of_rows,
+                                   keeps_deep,
+                                   c.groups && c.atom().a.type == kernel::AtomType::tf32,
+                                   of_depth && c.crosses()};
   add_axes(key, axes);
   auto& known = known_[std::move(key)];
   if (!known) known = std::make_shared<const std::vector<Tile>>(cut_tiles(c, side));

@@ -86,6 +86,16 @@ class GpuContraction {
   /// Bytes of shared memory for a warp group's results that may leave in lines, along the columns or along the rows
   /// (expand_cuda_flush.cpp).
   std::int64_t line_bytes(const tiles::Tile& rows, const tiles::Tile& columns) const;
+  /// Digits of a chunk of the depth: the axis, how many values, and whether they are the last level of a crossed one.
+  struct DepthDigit {
+    std::size_t axis;
+    std::int64_t extent;
+    bool pair;
+  };
+  /// As atoms take positions, the slowest first.
+  std::vector<DepthDigit> depth_digits(const tiles::Tile& depth) const;
+  /// Of a crossed chunk: those as they lie in an operand's rows.
+  static std::vector<DepthDigit> lying(std::vector<DepthDigit> digits, const tiles::Tile& depth, bool of_rows);
   /// Elements between rows of shared memory by which an operand's fragments are read from different banks.
   int padding(const Cut& cut, bool of_rows) const;
   /// What one stage of an operand takes in shared memory, with that padding.
@@ -169,6 +179,8 @@ class GpuContraction {
            products_over_memory_ > 0.5;
   }
   bool joins_depth() const { return joins_sides() && products_over_memory_ > 1; }
+  /// Whether operands whose neighbours lie along different axes of the depth may each lie so in shared memory, too.
+  bool crosses() const;
   /// Whether memory takes so much longer than products that what waits for copies counts: fragments that were read
   /// ahead of a round made 26 of 36 kernels take 1.1 to 1.4 times as long on an H100, and others 0.94 at best.
   bool bound_by_memory() const { return products_over_memory_ < 0.7; }

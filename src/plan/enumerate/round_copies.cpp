@@ -93,8 +93,10 @@ Copies RoundCopies::of(const tiles::Tile& side, const tiles::Tile& chunk) const 
   const auto& contraction = contraction_;
   const bool of_rows = of_rows_;
   const auto size = contraction.element_bytes(of_rows);  // in memory
-  const auto lie = lie_of(side, chunk);
-  const auto n = at_once(side, chunk);
+  const auto turned = chunk.crossed ? std::optional(chunk.lying(of_rows)) : std::nullopt;
+  const auto& lying = turned ? *turned : chunk;
+  const auto lie = lie_of(side, lying);
+  const auto n = at_once(side, lying);
   Copies copies;
   copies.elements = static_cast<double>(side.size * chunk.size * contraction.products);
   copies.at_once = static_cast<double>(n);

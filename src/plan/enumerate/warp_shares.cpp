@@ -32,9 +32,14 @@ std::vector<WarpShare> WarpShares::found(std::int64_t rows, std::int64_t columns
     const auto registers = [&](bool ahead) {
       return c.registers(held_rows / warp_rows, held_columns / warp_columns, spread, ahead);
     };
-    WarpShare share{spread, warps, held_rows, held_columns, {}, registers(false), {}, {}};
+    WarpShare share{spread, warps, held_rows, held_columns, {}, {}, registers(false), {}, {}};
     if (share.registers.with(0) > kMostRegisters) return;
     share.rates = counts_.rates(spread, held_rows, held_columns);
+    if (c.deep_rows && c.deep_columns) {
+      auto single = spread;
+      single.run_depth = 1;
+      share.crossed = counts_.rates(single, held_rows, held_columns);
+    }
     const auto atoms = held_rows / c.atom().m * held_columns / c.atom().n;
     share.least = counts_.least_rates(spread, share.rates, held_rows, held_columns);
     share.least.resident = static_cast<double>(room_.of_warps(warps, share.registers.with(0)));

@@ -18,8 +18,17 @@ struct WarpShare {
   int count = 1;
   std::int64_t rows = 0, columns = 0;  ///< that they hold
   RoundRates rates;
+  RoundRates crossed;              ///< where operands lie in orders of their own along the depth
   RegisterCount registers, ahead;  ///< without fragments that are read ahead of a round, and with them
   WarpRates least;
+
+  /// Of those orders lanes read single elements.
+  kernel::Spread spread_of(const tiles::Tile& depth) const {
+    auto made = spread;
+    if (depth.crossed) made.run_depth = 1;
+    return made;
+  }
+  const RoundRates& rates_of(const tiles::Tile& depth) const { return depth.crossed ? crossed : rates; }
 };
 
 inline constexpr int kMostWarps = 16;
