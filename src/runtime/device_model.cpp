@@ -100,6 +100,7 @@ class HostBench {
                       }));
     };
     rates.read_GBs = reading(read_all);
+    rates.ahead_GBs = reading(read_ahead);
     rates.rows_GBs = reading(read_rows);
     rates.write_GBs = best_GBs(bytes, timed([](void* to, const void*, std::int64_t n) { write_streaming(to, n); }));
     rates.apart_GBs = best_GBs(bytes, timed([](void* to, const void*, std::int64_t n) { write_apart(to, n); }));

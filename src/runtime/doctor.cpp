@@ -61,8 +61,8 @@ std::string rates_text(const plan::MeasuredMemory& measured) {
   auto text = fmt::format("copies at {}", fmt::join(parts, ", "));
   if (measured.rates.front().threads == 0) return text;
   const auto& all = measured.rates.back();
-  text += fmt::format("; reads at {:.0f} GB/s and nontemporal stores at {:.0f} GB/s with {}", all.read_GBs,
-                      all.write_GBs, all.threads == 1 ? "it" : "all");
+  text += fmt::format("; reads at {:.0f} GB/s and nontemporal stores at {:.0f} GB/s with {}",
+                      std::max(all.read_GBs, all.ahead_GBs), all.write_GBs, all.threads == 1 ? "it" : "all");
   std::transform(measured.rates.begin(), measured.rates.end(), parts.begin(), [](const plan::MemoryRates& r) {
     return fmt::format("{:.0f} GF/s with {} {}", r.multiply_GFs, r.threads, r.threads == 1 ? "thread" : "threads");
   });

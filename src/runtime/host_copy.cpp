@@ -1,5 +1,6 @@
 #include "runtime/host_copy.hpp"
 
+#include <array>
 #include <cstring>
 
 #if defined(__SSE2__)
@@ -101,6 +102,21 @@ std::uint64_t read_all(const void* from, std::int64_t bytes) {
   Line sum{};
   for (std::int64_t k = 0; k + kLine <= bytes; k += kLine) add_line(sum, a + k);
   return all_words(sum);
+}
+
+std::uint64_t read_ahead(const void* from, std::int64_t bytes) {
+  constexpr std::int64_t kTogether = 4, kAhead = 4096;
+  const auto* a = static_cast<const char*>(from);
+  std::array<Line, kTogether> sums{};
+  std::int64_t k = 0;
+  for (; k + kTogether * kLine <= bytes; k += kTogether * kLine) {
+    for (std::int64_t line = 0; line < kTogether; ++line) __builtin_prefetch(a + k + kAhead + line * kLine);
+    for (std::int64_t line = 0; line < kTogether; ++line)
+      add_line(sums[static_cast<std::size_t>(line)], a + k + line * kLine);
+  }
+  std::uint64_t all = read_all(a + k, bytes - k);
+  for (const auto& sum : sums) all += all_words(sum);
+  return all;
 }
 
 std::uint64_t read_rows(const void* from, std::int64_t bytes) {

@@ -21,6 +21,10 @@ void copy_cached(void* to, const void* from, std::int64_t bytes);
 /// Reads all bytes; the result depends on each of them.
 std::uint64_t read_all(const void* from, std::int64_t bytes);
 
+/// The same with the lines of the page behind asked for, by four at a time: hardware prefetchers begin anew at each
+/// page (1.2 to 1.8 times as fast by two threads of an AMD EPYC).
+std::uint64_t read_ahead(const void* from, std::int64_t bytes);
+
 /// The same bytes in another order: 128 bytes of each of 48 rows of 61,440 bytes in turns. The remainder is read line
 /// after line.
 std::uint64_t read_rows(const void* from, std::int64_t bytes);

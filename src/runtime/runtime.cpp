@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -235,7 +236,7 @@ plan::CpuModel cpu_model(const jit::CpuTarget& cpu, int threads, const plan::Mea
   if (measured != nullptr) {
     model.copy_GBs = measured->of(threads).copy_GBs;
     model.streaming_GBs = measured->of(threads).streaming_GBs;
-    model.read_GBs = measured->of(threads).read_GBs;
+    model.read_GBs = std::max(measured->of(threads).read_GBs, measured->of(threads).ahead_GBs);
     model.write_GBs = measured->of(threads).write_GBs;
     const auto& alone = measured->rates.front();  // of one thread: with several, memory is the limit either way
     const double lanes = std::min(model.vector_bytes, model.datapath_bytes) / 8.0;

@@ -114,15 +114,16 @@ TEST_CASE("a tuning is read back from its text, and from no other") {
 }
 
 TEST_CASE("what was measured of a device is read back with two digits of each rate, and from no other text") {
-  const plan::MeasuredMemory measured{{{1, 11.249, 13.4, 9.99, 7.06, 6, 3.14, 58.49, 0, 1.26},
-                                       {2, 20.04, 25.6, 19, 12, 11, 5, 117, 0.1, 1.3},
-                                       {8, 61, 77, 80, 60, 40, 40, 460, 0.1, 2}}};
+  const plan::MeasuredMemory measured{{{1, 11.249, 13.4, 9.99, 12.04, 7.06, 6, 3.14, 58.49, 0, 1.26},
+                                       {2, 20.04, 25.6, 19, 21, 12, 11, 5, 117, 0.1, 1.3},
+                                       {8, 61, 77, 80, 81, 60, 40, 40, 460, 0.1, 2}}};
   const auto text = plan::print(measured);
   const auto read = plan::parse_measured_memory(text);
   REQUIRE(read);
   REQUIRE(read->rates.size() == 3);
   CHECK(read->of(1).copy_GBs == 11);
   CHECK(read->of(1).read_GBs == 10);
+  CHECK(read->of(1).ahead_GBs == 12);
   CHECK(read->of(1).rows_GBs == 7.1);
   CHECK(read->of(1).multiply_GFs == 58);
   CHECK(read->of(1).page_ns == 0);
@@ -148,7 +149,7 @@ TEST_CASE("what was measured of a device is read back with two digits of each ra
   CHECK_FALSE(
       plan::parse_measured_memory("threads\tcopy GB/s\tstreaming GB/s\tread GB/s\trows GB/s\twrite GB/s\tapart "
                                   "GB/s\n1\t11\t13\t10\t7.1\t6\t3.1\n"));
-  CHECK(plan::parse_measured_memory(text + "9\t1\t1\t1\t1\t1\t1\t1\t1\t1\n"));
+  CHECK(plan::parse_measured_memory(text + "9\t1\t1\t1\t1\t1\t1\t1\t1\t1\t1\n"));
 }
 
 }  // namespace plan_candidate_timing_test

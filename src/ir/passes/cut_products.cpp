@@ -228,13 +228,21 @@ std::optional<Cut> cut_across(const Program& program, const Node& node, const st
 }
 
 bool sums_columns(const Program& program, const Node& node, const std::vector<bool>& depends, std::int64_t elements) {
-  return any_below(program, node.operand[0], [&](const Node& inner) {
-    if (inner.kind != NodeKind::load || reached(inner.offset, program.indices) != elements) return false;
-    bool along_results = false;
-    for (std::size_t q = 0; q < depends.size(); ++q)
-      along_results = along_results || (depends[q] && std::abs(inner.offset.coefficient[q]) == 1);
-    return along_results;
+  bool found = false;
+  int of_results = 0;  // operands that differ between them
+  any_below(program, node.operand[0], [&](const Node& inner) {
+    if (inner.kind != NodeKind::load) return false;
+    bool along = false, differs = false;
+    for (std::size_t q = 0; q < depends.size(); ++q) {
+      if (!depends[q]) continue;
+      along = along || std::abs(inner.offset.coefficient[q]) == 1;
+      differs = differs || inner.offset.coefficient[q] != 0;
+    }
+    of_results += differs ? 1 : 0;
+    found = found || (along && reached(inner.offset, program.indices) == elements);
+    return false;
   });
+  return found && of_results == 1;
 }
 
 bool uses_once(const Program& program, const Node& node, std::int64_t points, std::int64_t values) {

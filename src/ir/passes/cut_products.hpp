@@ -62,7 +62,7 @@ std::optional<Cut> cut_across(const Program& program, const Node& node, const st
                               std::int64_t elements, const SplitLimits& limits);
 
 /// Whether a reduction reads an operand of so many elements, each of them once, whose neighbours in memory are results:
-/// those that `depends` says.
+/// those that `depends` says. No other operand differs between results.
 bool sums_columns(const Program& program, const Node& node, const std::vector<bool>& depends, std::int64_t elements);
 
 /// Whether a reduction uses each value of an operand once.

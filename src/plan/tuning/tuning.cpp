@@ -12,11 +12,13 @@ namespace ricci::plan {
 namespace {
 
 constexpr std::string_view kMemoryHead =
-    "threads\tcopy GB/s\tstreaming GB/s\tread GB/s\trows GB/s\twrite GB/s\tapart GB/s\tmultiply GF/s\tpage ns\t"
+    "threads\tcopy GB/s\tstreaming GB/s\tread GB/s\tahead GB/s\trows GB/s\twrite GB/s\tapart GB/s\tmultiply GF/s\tpage "
+    "ns\t"
     "small page ns\n";
 constexpr std::array kFigures = {&MemoryRates::copy_GBs,     &MemoryRates::streaming_GBs, &MemoryRates::read_GBs,
-                                 &MemoryRates::rows_GBs,     &MemoryRates::write_GBs,     &MemoryRates::apart_GBs,
-                                 &MemoryRates::multiply_GFs, &MemoryRates::page_ns,       &MemoryRates::small_page_ns};
+                                 &MemoryRates::ahead_GBs,    &MemoryRates::rows_GBs,      &MemoryRates::write_GBs,
+                                 &MemoryRates::apart_GBs,    &MemoryRates::multiply_GFs,  &MemoryRates::page_ns,
+                                 &MemoryRates::small_page_ns};
 constexpr std::string_view kHead = "microseconds\tsamples\tschedule, the winner first\n";
 
 /// Takes the text up to `end` off the front; nothing where `end` is missing.

@@ -37,6 +37,7 @@ struct MemoryRates {
   double copy_GBs = 0;       ///< with ordinary stores
   double streaming_GBs = 0;  ///< with nontemporal stores
   double read_GBs = 0;       ///< line after line
+  double ahead_GBs = 0;      ///< the same with lines of the next page asked for ahead
   double rows_GBs = 0;       ///< two lines of each of 48 rows in turns: more rows than hardware prefetchers follow
   double write_GBs = 0;      ///< nontemporal stores, line after line
   double apart_GBs = 0;      ///< the same where neighbouring lines follow after 256 others with equal low address bits
