@@ -23,15 +23,6 @@ def summary(values):
     return {"min": values[0], "p10": at(0.1), "median": at(0.5), "geomean": geomean, "max": values[-1]}
 
 
-def limits_of(case, limit):
-    """Milliseconds that each of the limits asks for at least."""
-    least_ms = {"copy": case["bytes"] / (limit["copy_GBs"] * 1e6), "product": case["flop"] / (limit["gemm_TFs"] * 1e9)}
-    for name, moved, rate in (("reading", case.get("read_bytes", 0), "read_GBs"), ("writing", case.get("written_bytes", 0), "write_GBs")):
-        if limit.get(rate):
-            least_ms[name] = moved / (limit[rate] * 1e6)
-    return least_ms
-
-
 def main():
     with open(sys.argv[1], newline="") as file:
         ids = [row["id"] for row in csv.DictReader(file)]
@@ -40,17 +31,15 @@ def main():
     for key in ("bench", "set", "dtype", "device", "command", "commit", "fraction_of"):
         if len({part[key] for part in parts}) != 1:
             sys.exit(f"join.py: the parts have another {key} each")
-    keys = dict.fromkeys(key for part in parts for key in part["limit"])
-    joined["limit"] = {key: max(part["limit"].get(key, 0) for part in parts) for key in keys}
+    joined["limit"] = {key: max(part["limit"][key] for part in parts) for key in parts[0]["limit"]}
     cases = {case["id"]: case for part in parts for case in part["cases"]}
     joined["cases"] = [cases[each] for each in ids if each in cases]
     if len(joined["cases"]) < len(ids):
         joined["set"] += f" ({len(joined['cases'])} of {len(ids)})"
     if joined["fraction_of"] == "roofline":
+        copy, gemm = joined["limit"]["copy_GBs"] * 1e6, joined["limit"]["gemm_TFs"] * 1e9  # per ms
         for case in joined["cases"]:
-            least_ms = limits_of(case, joined["limit"])
-            case["limit"] = max(least_ms, key=least_ms.get)
-            case["fraction"] = least_ms[case["limit"]] / case["ms"]
+            case["fraction"] = max(case["bytes"] / copy, case["flop"] / gemm) / case["ms"]
     ratios = {}
     for case in joined["cases"]:
         for name, ms in case.get("peers", {}).items():

@@ -73,7 +73,7 @@ def contract_table(results):
     rows = [r for r in results if r["bench"] == "contract"]
     if not rows:
         return []
-    lines = ["Contractions, share of the roofline (compulsory bytes at the copy's rate, operations at that of a large matrix product, both of the same run; of runs on a CPU that name a rate of reading or writing alone also what is read, or written, at that rate: the longest of these counts), and speed over others:", ""]
+    lines = ["Contractions, share of the roofline (compulsory bytes at the copy's rate, operations at that of a large matrix product, both of the same run), and speed over others:", ""]
     lines += ["| set | type | device | plans | by the model alone, of measured | matrix product GF/s | worst | median | geometric mean | over | worst | median | geometric mean |", "|" + "---|" * 13]
     for r in sorted(rows, key=lambda r: (r["set"], r["dtype"], r["device"], "--measure" not in r["command"])):
         plans = "measured" if "--measure" in r["command"] else "by the model"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <span>
 
 #include "bench/operands.hpp"
 #include "cli/command.hpp"
@@ -32,16 +31,6 @@ Loaded::Loaded(Bench& bench, Plan made) : plan(std::move(made)) {
   }
 }
 
-namespace {
-
-std::int64_t bytes_of(std::span<const Argument> arguments) {
-  std::int64_t bytes = 0;
-  for (const auto& argument : arguments) bytes += (argument.last - argument.first + 1) * size_of(argument.type);
-  return bytes;
-}
-
-}  // namespace
-
 Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loaded& loaded, int repeat,
                 BenchResults& results, const std::vector<PeerRun>& others, const std::optional<PeerRun>& by_model) {
   const auto& info = loaded.plan.info();
@@ -52,44 +41,22 @@ Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loa
     copy = gpu_copy(runtime, DType::f64, copied / 8);
     functions.emplace_back([&] { (*copy)(bench.output(), bench.input()); });
   }
-  const auto copies = static_cast<std::ptrdiff_t>(functions.size());
-  // Memory that is only read, or only written, may be slower than one that a copy does both with: what a case does more
-  // of is a limit, too.
-  const auto read = bytes_of(loaded.plan.inputs()), written = bytes_of(loaded.plan.outputs());
-  const auto moved_one_way = std::clamp<std::int64_t>(std::max(read, written), 1 << 20, kMostCopied);
-  const auto one_way = read >= written ? bench.reading(moved_one_way) : bench.writing(moved_one_way);
-  const bool is_limit = one_way && results.product_rate > 0;
-  if (is_limit) functions.push_back(one_way);
   const auto own = static_cast<std::ptrdiff_t>(functions.size());
   for (const auto& other : others) functions.push_back(other.run);
   if (by_model) functions.push_back(by_model->run);
   const auto ms = bench.time(functions, repeat);
-  const double rate = 2.0 * static_cast<double>(copied) / *std::min_element(ms.begin() + 1, ms.begin() + copies) * 1e-6;
+  const double rate = 2.0 * static_cast<double>(copied) / *std::min_element(ms.begin() + 1, ms.begin() + own) * 1e-6;
   results.copy_rate = std::max(results.copy_rate, rate);
   const double of_copy = static_cast<double>(info.compulsory_bytes) / ms[0] * 1e-6 / rate;
   const double of_product = results.product_rate > 0 ? info.flops / ms[0] * 1e-6 / results.product_rate : 0;
-  double of_one_way = 0;
-  if (is_limit) {
-    const double one_way_rate = static_cast<double>(moved_one_way) / ms[static_cast<std::size_t>(copies)] * 1e-6;
-    of_one_way = static_cast<double>(std::max(read, written)) / ms[0] * 1e-6 / one_way_rate;
-    auto& best = read >= written ? results.read_rate : results.write_rate;
-    best = std::max(best, one_way_rate);
-  }
-  const double fraction = std::max({of_copy, of_one_way, of_product});
-  const std::string limit = fraction == of_product && of_product > 0 ? "product"
-                            : fraction == of_copy                    ? "copy"
-                            : read >= written                        ? "reading"
-                                                                     : "writing";
+  const double fraction = std::max(of_copy, of_product);
   results.fractions.push_back(fraction);
   Json row = {{"id", id},
               {"plan", info.schedule},
               {"ms", ms[0]},
               {"bytes", info.compulsory_bytes},
-              {"read_bytes", read},
-              {"written_bytes", written},
               {"flop", info.flops},
               {"fraction", fraction},
-              {"limit", limit},
               {"GBs", static_cast<double>(info.compulsory_bytes) / ms[0] * 1e-6},
               {"GFs", info.flops / ms[0] * 1e-6},
               {"steps", info.steps},

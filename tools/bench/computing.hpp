@@ -27,10 +27,8 @@ struct Loaded {
 /// The largest copy that a case is timed beside, in bytes: buffers of the bench are as large.
 constexpr std::int64_t kMostCopied = 512 << 20;
 
-/// Times one plan beside a copy of as many bytes as it must move, at most kMostCopied, and, on a CPU where the roofline
-/// is the limit, beside reading what it reads or writing what it writes, whichever is more, in turns with others that
-/// run; the row in the results, in which each of the others is a peer, and `model_ms` what the model's plan took, if
-/// given.
+/// Times one plan beside a copy of as many bytes as it must move, at most kMostCopied, in turns with others that run;
+/// the row in the results, in which each of the others is a peer, and `model_ms` what the model's plan took, if given.
 Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loaded& loaded, int repeat,
                 BenchResults& results, const std::vector<PeerRun>& others = {},
                 const std::optional<PeerRun>& by_model = std::nullopt);

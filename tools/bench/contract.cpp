@@ -460,12 +460,9 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
 void add_einsums(Command& app, Session& session, bool roofline) {
   auto options = std::make_shared<EinsumBenchOptions>();
   options->roofline = roofline;
-  Command einsum =
-      roofline
-          ? app.add_subcommand("contract",
-                               "Time contractions beside what memory and arithmetic allow: a copy, on a CPU reading or "
-                               "writing alone, and a matrix product, the longest of which counts")
-          : app.add_subcommand("einsum", "Time einsums, beside what others took");
+  Command einsum = roofline
+                       ? app.add_subcommand("contract", "Time contractions beside what memory and arithmetic allow")
+                       : app.add_subcommand("einsum", "Time einsums, beside what others took");
   einsum.add_option("cases", options->files, "CSV with columns id, spec, extents (\"a=24 b=16\")")
       .required()
       .expected(1);

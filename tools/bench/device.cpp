@@ -72,12 +72,6 @@ class CpuBench : public Bench {
   }
   std::function<void()> nothing() override { return {}; }
   void copy(std::int64_t bytes) override { streaming_copy(b_.data(), a_.data(), bytes, threads_); }
-  std::function<void()> reading(std::int64_t bytes) override {
-    return [this, bytes] { streaming_read(a_.data(), bytes, threads_); };
-  }
-  std::function<void()> writing(std::int64_t bytes) override {
-    return [this, bytes] { streaming_write(b_.data(), bytes, threads_); };
-  }
   void* input() override { return a_.data(); }
   void* output() override { return b_.data(); }
   const unsigned char* fetch_output(std::int64_t) override { return reinterpret_cast<const unsigned char*>(b_.data()); }
@@ -141,8 +135,6 @@ class GpuBench : public Bench {
     for (auto& values : times) medians.push_back(median(std::move(values)));
     return medians;
   }
-  std::function<void()> reading(std::int64_t) override { return {}; }
-  std::function<void()> writing(std::int64_t) override { return {}; }
   std::function<void()> nothing() override {
     return [kernel = kernel("nothing", "")] { cuda::launch(kernel, 1, 1, 1, 32, 0, nullptr, nullptr); };
   }

@@ -23,9 +23,6 @@ class Bench {
   /// A GPU: launches a kernel that does nothing. A CPU has none.
   virtual std::function<void()> nothing() = 0;
   virtual void copy(std::int64_t bytes) = 0;
-  /// A CPU: reads, or writes, so many bytes, the limit of what does one of these. A GPU has neither.
-  virtual std::function<void()> reading(std::int64_t bytes) = 0;
-  virtual std::function<void()> writing(std::int64_t bytes) = 0;
   virtual void* input() = 0;
   virtual void* output() = 0;
   virtual const unsigned char* fetch_output(std::int64_t bytes) = 0;

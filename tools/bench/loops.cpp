@@ -61,32 +61,14 @@ struct Wide {
   std::uint64_t low, high;
 };
 
-/// body(first byte, bytes) on parts of whole lines.
-void in_lines(std::int64_t bytes, int threads, const std::function<void(std::int64_t, std::int64_t)>& body) {
-  constexpr std::int64_t kLine = 64;
-  in_parts((bytes + kLine - 1) / kLine, threads, [&](std::int64_t first, std::int64_t last) {
-    body(first * kLine, std::min(last * kLine, bytes) - first * kLine);
-  });
-}
-
 }  // namespace
 
 void streaming_copy(void* to, const void* from, std::int64_t bytes, int threads) {
-  in_lines(bytes, threads, [&](std::int64_t first, std::int64_t n) {
-    runtime::copy_streaming(static_cast<char*>(to) + first, static_cast<const char*>(from) + first, n);
+  constexpr std::int64_t kLine = 64;
+  in_parts((bytes + kLine - 1) / kLine, threads, [&](std::int64_t first, std::int64_t last) {
+    runtime::copy_streaming(static_cast<char*>(to) + first * kLine, static_cast<const char*>(from) + first * kLine,
+                            std::min(last * kLine, bytes) - first * kLine);
   });
-}
-
-void streaming_read(const void* from, std::int64_t bytes, int threads) {
-  in_lines(bytes, threads, [&](std::int64_t first, std::int64_t n) {
-    const auto sum = runtime::read_ahead(static_cast<const char*>(from) + first, n);
-    asm volatile("" : : "r"(sum));  // keeps the reads from being optimised away
-  });
-}
-
-void streaming_write(void* to, std::int64_t bytes, int threads) {
-  in_lines(bytes, threads,
-           [&](std::int64_t first, std::int64_t n) { runtime::write_streaming(static_cast<char*>(to) + first, n); });
 }
 
 void blocked_loops(void* to, const void* from, std::int64_t element_bytes, const std::vector<std::int64_t>& extents,

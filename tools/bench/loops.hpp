@@ -1,4 +1,4 @@
-// Loops that kernels on the CPU are compared with in the same run.
+// Loops that a permutation on the CPU is compared with in the same run.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,6 @@ namespace ricci::tools {
 
 /// Copies with non-temporal stores, by `threads` threads: the fastest that memory allows.
 void streaming_copy(void* to, const void* from, std::int64_t bytes, int threads);
-
-/// Reads all bytes, or writes them with non-temporal stores, by `threads` threads.
-void streaming_read(const void* from, std::int64_t bytes, int threads);
-void streaming_write(void* to, std::int64_t bytes, int threads);
 
 /// The permutation as one writes it by hand: blocks of 32 x 32 over the fastest axes of both sides, plain loops, the
 /// blocks spread over `threads` threads. Strides in elements; axes in the output's order, slowest first.

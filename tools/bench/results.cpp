@@ -74,8 +74,6 @@ Plan gpu_copy(Runtime& runtime, DType type, std::int64_t elements) {
 
 Json results_json(BenchResults results, const BenchOptions& options, const std::string& device) {
   Json limit = {{"copy_GBs", results.copy_rate}};
-  if (results.read_rate > 0) limit["read_GBs"] = results.read_rate;
-  if (results.write_rate > 0) limit["write_GBs"] = results.write_rate;
   if (results.product_rate > 0) limit["gemm_TFs"] = results.product_rate * 1e-3;
   return {{"bench", results.bench},
           {"set", results.set},

@@ -47,10 +47,8 @@ Plan gpu_copy(Runtime& runtime, DType type, std::int64_t elements);
 struct BenchResults {
   std::string bench, set, dtype, command;
   Json rows = Json::array();
-  std::vector<double> fractions;  ///< of the copy, or of the roofline of memory and matrix product
+  std::vector<double> fractions;  ///< of the copy, or of the roofline of copy and matrix product
   double copy_rate = 0;           ///< GB/s, of the fastest copy
-  double read_rate = 0;           ///< GB/s, of what only reads; 0 where that is no limit of its own
-  double write_rate = 0;          ///< GB/s, of what only writes, likewise
   double product_rate = 0;        ///< GF/s, of a large matrix product; 0 where the copy alone is the limit
 };
 
