@@ -141,7 +141,7 @@ TEST_CASE("what was measured of a device is read back with two digits of each ra
   for (const char* line :
        {"x\t1\t1\t1\t1\t1\t1\t1\t1\t1\t1\n", "8\t1\t1\t1\t1\t1\t1\t1\t1\t1\t1\n", "9\t0\t1\t1\t1\t1\t1\t1\t1\t1\t1\n",
         "9\t-1\t1\t1\t1\t1\t1\t1\t1\t1\t1\n", "9\tinf\t1\t1\t1\t1\t1\t1\t1\t1\t1\n",
-        "9\t1\t1\t1\t1\t1\t1\t0\t1\t1\t1\n", "9\t1\t1\t1\t1\t1\t1\t1\t1\t1\n", "9\t1\t1\t1\t1\t1\t1\t1\t1\t1\tnan\n"}) {
+        "9\t1\t1\t1\t1\t1\t1\t1\t0\t1\t1\n", "9\t1\t1\t1\t1\t1\t1\t1\t1\t1\n", "9\t1\t1\t1\t1\t1\t1\t1\t1\t1\tnan\n"}) {
     CHECK_FALSE(plan::parse_measured_memory(text + line));
   }
   CHECK(read->of(1).apart_GBs == 3.1);
