@@ -18,6 +18,12 @@ inline Value load_of(DType type, Access access) {
   return value;
 }
 
+/// CUDA: whether so many elements may leave at once by a nontemporal store: 4 bytes or more, at a multiple of them.
+inline bool leaves_at_once(const Array& array, int lanes) {
+  const auto bytes = lanes * size_of(array.type);
+  return bytes >= 4 && array.alignment % bytes == 0;
+}
+
 inline Value zero_of(DType type) {
   Value value;
   value.type = type;

@@ -332,11 +332,9 @@ class Flusher {
     return body;
   }
 
-  /// Whether so many results leave at once by a nontemporal store: of 4 to 16 bytes, at a multiple of them.
+  /// Whether so many results leave at once by a nontemporal store.
   bool nontemporal(int lanes) const {
-    const auto& array = kernel_.array(flush_.to.array);
-    const auto size = size_of(array.type);
-    return flush_.nontemporal && lanes * size >= 4 && array.alignment % size == 0;
+    return flush_.nontemporal && leaves_at_once(kernel_.array(flush_.to.array), lanes);
   }
 
   struct Piece {

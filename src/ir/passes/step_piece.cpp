@@ -6,7 +6,6 @@
 #include <array>
 
 namespace ricci::ir {
-namespace {}  // namespace
 
 std::string fresh_name(const Sequence& sequence, const std::string& stem) {
   auto name = stem;

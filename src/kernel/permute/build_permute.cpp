@@ -440,11 +440,9 @@ class Builder {
     });
   }
 
-  /// Whether results leave by nontemporal stores: of 4 to 16 bytes, at a multiple of them.
+  /// Whether results leave by nontemporal stores.
   bool nontemporal(const Access& to) const {
-    const auto& array = kernel_.array(to.array);
-    const auto bytes = to.lanes * size_of(array.type);
-    return moves_.streaming && bytes >= 4 && array.alignment % bytes == 0;
+    return moves_.streaming && leaves_at_once(kernel_.array(to.array), to.lanes);
   }
 
   /// Stores a vector; at the cut ends of a skewed tile, the elements inside the row.
