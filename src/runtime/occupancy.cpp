@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 #include "kernel/schedule.hpp"
 #include "runtime/plan_impl.hpp"
@@ -27,25 +28,32 @@ int resident_blocks(const KernelRoom& kernel, const plan::GpuModel& device) {
 
 std::vector<KernelRoom> rooms_of(const Plan& plan) {
   const auto& impl = plan.impl();
-  const auto device = impl.gpu_model();
+  const bool gpu = plan.device() == Device::gpu;
   std::vector<KernelRoom> rooms;
   for (const auto& step : impl.steps) {
     const auto* kernel = step.kernel();
     if (kernel == nullptr) continue;
-    const auto list = impl.candidates(step, step.schedule.name);
-    const auto& chosen = plan::choose(list, step.schedule.name);
+    const auto& planned = step.planned();
+    const auto list = impl.candidates(planned, planned.schedule.name);
+    const auto& chosen = plan::choose(list, planned.schedule.name);
     KernelRoom room;
     room.schedule = step.schedule.name;
     room.predicted_us = chosen.predicted_us;
-    room.threads = static_cast<int>(kernel->threads);
-    room.registers = kernel->loaded->registers;
-    room.spill_bytes = kernel->loaded->spill_bytes;
-    room.shared_bytes = static_cast<int>(kernel->shared);
+    for (const auto& part : chosen.parts) {
+      if (step.whole && part.what == std::string_view("copies")) room.predicted_us -= part.us;  // kernels of their own
+    }
     room.multiplies = kernel::has_atom(step.schedule.directives);
-    room.predicted = chosen.counts
-                         ? chosen.counts->resident
-                         : chosen.traffic.occupancy * device.threads_per_multiprocessor / (32.0 * warps_of(room));
-    room.compiled = resident_blocks(room, device);
+    if (gpu) {
+      const auto device = impl.gpu_model();
+      room.threads = static_cast<int>(kernel->threads);
+      room.registers = kernel->loaded->registers;
+      room.spill_bytes = kernel->loaded->spill_bytes;
+      room.shared_bytes = static_cast<int>(kernel->shared);
+      room.predicted = chosen.counts
+                           ? chosen.counts->resident
+                           : chosen.traffic.occupancy * device.threads_per_multiprocessor / (32.0 * warps_of(room));
+      room.compiled = resident_blocks(room, device);
+    }
     rooms.push_back(std::move(room));
   }
   return rooms;

@@ -29,7 +29,6 @@ struct EinsumBenchOptions : BenchOptions {
   std::string peers, blas, precision = "operands";
   std::vector<std::string> schedules;
   int top = 1;
-  double most_gflop = 0;                                                                      ///< 0: cases as they are
   std::vector<std::string> libraries = std::vector<std::string>(contraction_kinds().size());  ///< a file each, or none
   bool roofline = false;  ///< shares of what copy and matrix product allow, not of the copy alone
 
@@ -193,16 +192,6 @@ void check_sample(Bench& bench, const EinsumCase& c, const Spec& spec, const Loa
   if (!wrong.empty()) throw InternalError(fmt::format("case {}: {}; please report it", c.id, wrong));
 }
 
-/// Extents made smaller by one factor until the case has no more operations than that.
-void shrink(EinsumCase& c, double most_flops) {
-  double points = 1;
-  for (const auto& [axis, extent] : c.extents) points *= static_cast<double>(extent);
-  const double by = std::pow(most_flops / 2 / points, 1.0 / static_cast<double>(c.extents.size()));
-  if (by >= 1) return;
-  for (auto& [axis, extent] : c.extents)
-    extent = std::max(std::int64_t{1}, static_cast<std::int64_t>(static_cast<double>(extent) * by));
-}
-
 using Libraries = std::vector<std::unique_ptr<ContractionLibrary>>;
 
 /// Of runs of one name the fastest of a few calls.
@@ -344,9 +333,7 @@ std::optional<PeerRun> model_plan(Bench& bench, Runtime& runtime, const EinsumCa
 int bench_einsum(const EinsumBenchOptions& options, bool json) {
   auto cases = read_einsum_cases(options.files.front());
   select(cases, options, options.files.front());
-  if (options.most_gflop > 0) {
-    for (auto& c : cases) shrink(c, options.most_gflop * 1e9);
-  }
+  shrink(cases, options);
   const auto type = parse_dtype(options.dtype);
   if (is_integer(type)) throw ShapeError("einsums are timed in f16, bf16, f32, f64, c64 and c128; --dtype names one");
   const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
@@ -469,10 +456,7 @@ void add_einsums(Command& app, Session& session, bool roofline) {
   einsum.add_option("--dtype", options->dtype, "f16, bf16, f32, f64, c64 or c128").capture_default_str();
   einsum.add_option("--only", options->only, "Cases whose id begins with this");
   einsum.add_option("--peers", options->peers, "CSV with columns id and NAME_ms: what others took on this device");
-  einsum
-      .add_option("--most-gflop", options->most_gflop,
-                  "Make the extents of larger cases smaller, all by one factor, down to so many GFLOP (0: as they are)")
-      .capture_default_str();
+  add_bench_most_gflop(einsum, *options);
   einsum.add_option("--top", options->top, "Also time this many candidates, each beside its prediction")
       .range(1, 100)
       .capture_default_str();

@@ -1,8 +1,9 @@
-// `ricci-bench predict`: what the model says that contractions take on a GPU, without one, beside what others took
-// there.
+// `ricci-bench predict`: what the model says that contractions take, on a GPU that need not be there or on this CPU,
+// beside what was timed, and how long that takes to plan.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "bench/benches.hpp"
 #include "bench/results.hpp"
@@ -10,6 +11,7 @@
 #include "cli/mode.hpp"
 #include "io/cases.hpp"
 #include "io/timed_run.hpp"
+#include "jit/cpu_target.hpp"
 #include "report/progress.hpp"
 #include "ricci/error.hpp"
 #include "ricci/ricci.hpp"
@@ -23,6 +25,8 @@ struct PredictOptions : BenchOptions {
   std::vector<std::string> files;
   std::string peers, limits, target = "sm_90", precision = "operands";
   int plans = 0;
+
+  bool cpu() const { return target == "cpu"; }
 };
 
 /// Why the longest kernel of a plan takes what it takes, in the words of Plan::explain().
@@ -34,7 +38,8 @@ std::string reason_of(const Plan& plan, const std::string& schedule) {
   return text.substr(start, text.find(", the least predicted time", start) - start);
 }
 
-Json kernel_json(const runtime::KernelRoom& kernel) {
+Json kernel_json(const runtime::KernelRoom& kernel, bool cpu) {
+  if (cpu) return {{"schedule", kernel.schedule}, {"predicted_us", kernel.predicted_us}};
   return {{"schedule", kernel.schedule},
           {"predicted_us", kernel.predicted_us},
           {"threads", kernel.threads},
@@ -48,14 +53,21 @@ Json kernel_json(const runtime::KernelRoom& kernel) {
 int bench_predict(const PredictOptions& options, bool json) {
   auto cases = read_einsum_cases(options.files.front());
   select(cases, options, options.files.front());
+  shrink(cases, options);
   const auto type = parse_dtype(options.dtype);
   const auto run = read_timed_run(options.limits);
   EinsumOptions einsum;
-  einsum.device = Device::gpu;
-  einsum.target_sm = runtime::parse_target(options.target, "--target");
   einsum.mode = PlanMode::model;
   einsum.precision = parse_precision(options.precision);
-  einsum.target_limits = run.limits;
+  einsum.threads = options.thread_count();
+  if (options.cpu()) {
+    // What depends on a limit is not kept for later plans, which would take no time.
+    if (options.plans > 0) einsum.workspace_limit = std::numeric_limits<std::int64_t>::max();
+  } else {
+    einsum.device = Device::gpu;
+    einsum.target_sm = runtime::parse_target(options.target, "--target");
+    einsum.target_limits = run.limits;
+  }
   RuntimeOptions without_files;
   if (options.plans > 0) without_files.cache_dir = "off";  // choices that are found again take no time
   Runtime runtime(without_files);
@@ -88,7 +100,7 @@ int bench_predict(const PredictOptions& options, bool json) {
     Json kernels = Json::array();
     for (const auto& kernel : runtime::rooms_of(plan)) {
       us += kernel.predicted_us;
-      kernels.push_back(kernel_json(kernel));
+      kernels.push_back(kernel_json(kernel, options.cpu()));
       multiplying += kernel.multiplies ? 1 : 0;
       if (kernel.multiplies && kernel.compiled < kernel.predicted) fewer.push_back(c.id);
       if (kernel.predicted_us <= longest) continue;
@@ -115,11 +127,13 @@ int bench_predict(const PredictOptions& options, bool json) {
                 {"reason", reason_of(plan, schedule)},
                 {"steps", info.steps},
                 {"workspace_bytes", info.workspace_bytes},
-                {"registers", info.registers},
-                {"spill_bytes", info.spill_bytes},
-                {"shared_bytes", info.shared_bytes},
                 {"kernels", std::move(kernels)},
                 {"peers", Json::object()}};
+    if (!options.cpu()) {
+      row["registers"] = info.registers;
+      row["spill_bytes"] = info.spill_bytes;
+      row["shared_bytes"] = info.shared_bytes;
+    }
     std::string note;
     if (const auto place = run.cases.find(c.id); timed_there && place != run.cases.end()) {
       row["timed_ms"] = place->second.ms;
@@ -149,19 +163,24 @@ int bench_predict(const PredictOptions& options, bool json) {
   if (!options.peers.empty()) results.command += fmt::format(" --peers {}", options.peers);
   if (options.plans > 0) results.command += fmt::format(" --plans {}", options.plans);
   if (options.every > 1) results.command += fmt::format(" --every {}", options.every);
-  Json result = results_json(std::move(results), options, options.target + " (no device)");
+  if (options.most_gflop > 0) results.command += fmt::format(" --most-gflop {}", options.most_gflop);
+  if (options.cpu()) results.command += fmt::format(" --threads {}", einsum.threads);
+  const auto device =
+      options.cpu() ? fmt::format("{} x{}", jit::host_cpu().cpu, einsum.threads) : options.target + " (no device)";
+  Json result = results_json(std::move(results), options, device);
   result["predicted"] = true;
   result["limits_of"] = run.device;
   if (!over_timed.empty()) result["over_timed"] = summary(over_timed);
-  result["fewer_blocks_than_predicted"] = fewer;
+  if (!options.cpu()) result["fewer_blocks_than_predicted"] = fewer;
   result["plan_ms"] = summary(planned);
   if (!compiled.empty()) result["compile_ms"] = summary(compiled);
   result["speed_over"] = Json::object();
   for (auto& [name, ratios] : against) result["speed_over"][name] = summary(ratios);
   report_results(result, options, json);
   if (!json) {
-    print("{} of {} kernels that multiply by tiles have room for fewer blocks than predicted\n", fewer.size(),
-          multiplying);
+    if (!options.cpu())
+      print("{} of {} kernels that multiply by tiles have room for fewer blocks than predicted\n", fewer.size(),
+            multiplying);
     for (const auto& id : fewer) print("  {}\n", id);
     print_summary("ms to plan", result["plan_ms"]);
     if (!compiled.empty()) print_summary("ms to compile a kernel", result["compile_ms"]);
@@ -175,11 +194,13 @@ int bench_predict(const PredictOptions& options, bool json) {
 
 void add_bench_predict(Command& app, Session& session) {
   auto options = std::make_shared<PredictOptions>();
-  Command command = app.add_subcommand("predict", "Predict contractions on a GPU; needs none");
+  Command command =
+      app.add_subcommand("predict", "Predict contractions, on a GPU that need not be there or on this CPU");
   command.add_option("cases", options->files, "CSV with columns id, spec, extents (\"a=24 b=16\")")
       .required()
       .expected(1);
-  command.add_option("--target", options->target, "Architecture to make kernels for").capture_default_str();
+  command.add_option("--target", options->target, "Architecture of the GPU to make kernels for, or cpu")
+      .capture_default_str();
   command.add_option("--dtype", options->dtype, "f16, bf16, f32, f64, c64 or c128").capture_default_str();
   command.add_option("--only", options->only, "Cases whose id begins with this");
   command
@@ -194,6 +215,8 @@ void add_bench_predict(Command& app, Session& session) {
       .range(0, 1000);
   add_precision_option(command, options->precision);
   add_bench_every(command, *options);
+  add_bench_most_gflop(command, *options);
+  add_bench_threads(command, *options);
   add_bench_output(command, *options);
   command.footer(
       "Example:\n  ricci-bench predict bench/problems/tccg48.csv --limits bench/results/contract-tccg48-f64-h200.json "

@@ -53,6 +53,13 @@ void add_bench_every(Command& command, BenchOptions& options) {
       .capture_default_str();
 }
 
+void add_bench_most_gflop(Command& command, BenchOptions& options) {
+  command
+      .add_option("--most-gflop", options.most_gflop,
+                  "Make the extents of larger cases smaller, all by one factor, down to so many GFLOP (0: as they are)")
+      .capture_default_str();
+}
+
 void add_bench_threads(Command& command, BenchOptions& options) {
   command.add_option("--threads", options.threads, "CPU threads; 0: all").capture_default_str();
 }
@@ -64,6 +71,11 @@ void add_bench_output(Command& command, BenchOptions& options) {
 
 void throw_no_case(const std::string& file, const std::string& only) {
   throw IoError(fmt::format("{} has no case that begins with \"{}\"", file, only));
+}
+
+void shrink(std::vector<EinsumCase>& cases, const BenchOptions& options) {
+  if (options.most_gflop <= 0) return;
+  for (auto& c : cases) shrink(c, options.most_gflop * 1e9);
 }
 
 Plan gpu_copy(Runtime& runtime, DType type, std::int64_t elements) {

@@ -8,6 +8,7 @@
 
 #include "bench/device.hpp"
 #include "cli/command.hpp"
+#include "io/cases.hpp"
 #include "report/report.hpp"
 #include "report/statistics.hpp"
 #include "ricci/runtime.hpp"
@@ -18,6 +19,7 @@ namespace ricci::tools {
 struct BenchOptions {
   std::string device = "cpu", dtype = "f64", only, output, commit, mode;
   int repeat = 7, threads = 0, every = 1;
+  double most_gflop = 0;  ///< 0: cases as they are
 
   bool gpu() const { return device == "gpu"; }
   int thread_count() const;          ///< all where 0 was asked for
@@ -26,6 +28,7 @@ struct BenchOptions {
 
 void add_bench_repeat(Command& command, BenchOptions& options);
 void add_bench_every(Command& command, BenchOptions& options);
+void add_bench_most_gflop(Command& command, BenchOptions& options);
 void add_bench_threads(Command& command, BenchOptions& options);
 /// --output and --commit
 void add_bench_output(Command& command, BenchOptions& options);
@@ -40,6 +43,8 @@ void select(std::vector<Case>& cases, const BenchOptions& options, const std::st
   if (cases.empty()) throw_no_case(file, options.only);
   std::erase_if(cases, [&, k = 0](const Case&) mutable { return k++ % options.every != 0; });
 }
+/// Makes the extents of cases with more operations than --most-gflop smaller.
+void shrink(std::vector<EinsumCase>& cases, const BenchOptions& options);
 /// A GPU's copy beside the driver's: a kernel that reads and writes 16 bytes a thread. The faster counts.
 Plan gpu_copy(Runtime& runtime, DType type, std::int64_t elements);
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -154,6 +155,15 @@ Peers read_peers(const std::string& file) {
     }
   }
   return peers;
+}
+
+void shrink(EinsumCase& c, double most_flops) {
+  double points = 1;
+  for (const auto& [axis, extent] : c.extents) points *= static_cast<double>(extent);
+  const double by = std::pow(most_flops / 2 / points, 1.0 / static_cast<double>(c.extents.size()));
+  if (by >= 1) return;
+  for (auto& [axis, extent] : c.extents)
+    extent = std::max(std::int64_t{1}, static_cast<std::int64_t>(static_cast<double>(extent) * by));
 }
 
 std::vector<Layout> operand_layouts(const EinsumCase& c, const Spec& spec, DType type) {

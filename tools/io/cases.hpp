@@ -36,6 +36,8 @@ struct EinsumCase {
 /// Reads columns `id`, `spec` (quoted where it has commas) and `extents` ("a=24 b=16"). Throws IoError with the line
 /// that cannot be read.
 std::vector<EinsumCase> read_einsum_cases(const std::string& file);
+/// Extents made smaller by one factor until the case has no more operations than that.
+void shrink(EinsumCase& c, double most_flops);
 /// Row-major operands of a case. Throws std::out_of_range for an axis without extent.
 std::vector<Layout> operand_layouts(const EinsumCase& c, const Spec& spec, DType type);
 
