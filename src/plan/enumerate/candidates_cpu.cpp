@@ -559,11 +559,11 @@ std::vector<Candidate> ranked(const ir::Program& program, const CpuModel& device
 /// The first of them, where that is a register tile of a contraction: plain schedules that cannot be as fast are not
 /// worked out.
 std::optional<Candidate> best_tile(const ir::Program& program, const CpuModel& device) {
-  const auto terms = summed_in_one_go(program, device);
-  auto best = terms ? best_contraction(program, device, *terms) : std::nullopt;
+  CpuContraction contraction(program, device);
+  auto best = contraction.best();
   if (!best) return std::nullopt;
   const auto alone = device.alone();
-  const double alone_us = best_contraction_us(program, alone, *terms).value();
+  const double alone_us = contraction.best_us_alone().value();
   const double times = plain_times(program, alone);
   if (times * least_plain_us(program, alone) <= alone_us &&
       times * plain_candidates(program, alone).front().predicted_us <= alone_us)

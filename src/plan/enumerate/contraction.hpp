@@ -3,6 +3,7 @@
 
 #include <array>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,19 +20,30 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
                                               std::size_t most = 24);
 std::vector<Candidate> contraction_candidates(const ir::Program& program, const GpuModel& device);
 
-/// How many terms of a contraction a CPU sums in one go, at most, for any number of threads; nothing where no register
-/// tiles suit it. Pure and thread-safe.
-std::optional<std::int64_t> summed_in_one_go(const ir::Program& program, const CpuModel& device);
-/// The first of the candidates, of sums of so many terms in one go, in a part of the time.
-///   terms     summed_in_one_go() of the program
-///   bound_us  of predicted times that are of use: nothing where none takes less
-std::optional<Candidate> best_contraction(const ir::Program& program, const CpuModel& device, std::int64_t terms,
-                                          double bound_us = std::numeric_limits<double>::infinity());
-/// What any of them takes at least, in a part of that time; infinity where there are none.
-double least_contraction_us(const ir::Program& program, const CpuModel& device);
-/// What the first is predicted to take.
-std::optional<double> best_contraction_us(const ir::Program& program, const CpuModel& device, std::int64_t terms,
-                                          double bound_us = std::numeric_limits<double>::infinity());
+/// The schedules of one contraction on a CPU; what is asked for is worked out once. Not for several threads at a time.
+class CpuContraction {
+ public:
+  /// Both outlive it. No program but a contraction has any schedules.
+  CpuContraction(const ir::Program& program, const CpuModel& device);
+  ~CpuContraction();
+  CpuContraction(CpuContraction&&) noexcept;
+  CpuContraction& operator=(CpuContraction&&) noexcept;
+
+  /// What any of them takes at least, in a part of the time; infinity where there are none.
+  double least_us();
+  /// The first, in a part of the time.
+  std::optional<Candidate> best();
+  /// What that is predicted to take, on all threads or on one.
+  ///   bound_us  of predicted times that are of use: nothing where none takes less
+  std::optional<double> best_us(double bound_us);
+  std::optional<double> best_us_alone();
+  /// Best first, `most` at most.
+  std::vector<Candidate> list(std::size_t most);
+
+ private:
+  class Ways;
+  std::unique_ptr<Ways> ways_;
+};
 
 /// What units for products and memory take at least, whatever the tiles; infinity where no schedule suits the program.
 double least_contraction_us(const ir::Program& program, const GpuModel& device);

@@ -13,36 +13,45 @@
 #include "plan/models/cost_contraction_cpu.hpp"
 
 namespace ricci::plan {
-namespace {
+namespace gett {
 
-using namespace gett;
-
-/// Register tiles that were made before: fewer rows may come to the same.
-class KnownTiles {
+/// The sizes of register tiles that pack the same, each once: fewer rows may come to the same.
+class TileSizes {
  public:
-  /// Whether it is none of these, and one of them from now on.
-  bool insert(const Blocking& b) {
+  /// The number of these sizes; nothing where they have one.
+  std::optional<std::size_t> add(const Blocking& tile) {
     const auto from = sizes_.size();
-    for (const std::int64_t one : {b.lanes, std::int64_t{b.pack_rows}, std::int64_t{b.pack_columns}})
-      sizes_.push_back(one);
-    for (const auto* axes : {&b.rows, &b.columns}) {
+    sizes_.push_back(tile.lanes);
+    for (const auto* axes : {&tile.rows, &tile.columns}) {
       for (const auto& axis : *axes) sizes_.push_back(axis.tile);
     }
-    const auto length = static_cast<std::ptrdiff_t>(sizes_.size() - from);
     const auto added = sizes_.begin() + static_cast<std::ptrdiff_t>(from);
-    for (auto one = sizes_.begin(); one != added; one += length) {
-      if (!std::equal(one, one + length, added)) continue;
+    length_ = sizes_.end() - added;
+    for (auto one = sizes_.begin(); one != added; one += length_) {
+      if (!std::equal(one, one + length_, added)) continue;
       sizes_.resize(from);
-      return false;
+      return std::nullopt;
     }
-    return true;
+    return from / static_cast<std::size_t>(length_);
+  }
+  std::size_t count() const { return sizes_.empty() ? 0 : sizes_.size() / static_cast<std::size_t>(length_); }
+  /// Gives a tile the sizes of that number.
+  void take(std::size_t number, Blocking& tile) const {
+    auto size = sizes_.begin() + static_cast<std::ptrdiff_t>(number) * length_;
+    tile.lanes = *size++;
+    for (auto* axes : {&tile.rows, &tile.columns}) {
+      for (auto& axis : *axes) axis.tile = *size++;
+    }
   }
 
  private:
   std::vector<std::int64_t> sizes_;  // of all, one after the other
+  std::ptrdiff_t length_ = 0;
 };
 
-class ContractionEnumerator : public ContractionSides {
+constexpr double kAny = std::numeric_limits<double>::infinity();  ///< us
+
+class CpuContractionEnumerator : public ContractionSides {
  public:
   using ContractionSides::ContractionSides;
 
@@ -55,8 +64,8 @@ class ContractionEnumerator : public ContractionSides {
   std::vector<Found> all(std::int64_t depth) {
     make_ways(depth);
     std::vector<Found> found;
-    for (const auto& tile : register_tiles()) {
-      for (auto& each : blocked(tile)) found.push_back(std::move(each));
+    for (const auto& tile : register_tiles(kAny)) {
+      for_each_blocking(tile, kAny, [&](double us, const Blocking& b) { found.push_back({us, b}); });
     }
     return found;
   }
@@ -65,35 +74,40 @@ class ContractionEnumerator : public ContractionSides {
   /// what was found have no blocks.
   std::optional<Found> best(std::int64_t depth, double bound_us) {
     make_ways(depth);
-    const auto tiles = register_tiles();
+    const auto tiles = register_tiles(bound_us);
     std::vector<std::pair<double, std::size_t>> by_least;
-    for (const auto& tile : tiles) by_least.emplace_back(tile.least_us, by_least.size());
+    for (const auto& tile : tiles) by_least.emplace_back(tile.least_us(), by_least.size());
     std::sort(by_least.begin(), by_least.end());
     std::optional<Found> best;
     std::size_t first = 0;  // the tile of that
-    for (const auto& [least, k] : by_least) {
+    for (const auto& [least, number] : by_least) {
       if (least > bound_us) break;
-      for (auto& each : blocked(tiles[k])) {
-        const bool before = best && k < first && each.predicted_us == best->predicted_us;
-        if (each.predicted_us >= bound_us && !before) continue;
-        bound_us = each.predicted_us;
+      for_each_blocking(tiles[number], bound_us, [&, k = number](double us, const Blocking& b) {
+        const bool before = best && k < first && us == best->predicted_us;
+        if (us >= bound_us && !before) return;
+        bound_us = us;
         first = k;
-        best = std::move(each);
-      }
+        best = {us, b};
+      });
     }
     return best;
   }
 
-  /// What any of them takes at least, however many terms are summed in one go.
-  double least() {
+  /// What any of them takes at least, however many terms are summed in one go, or `least` where that is no more.
+  double least_us(double least) {
     for (std::size_t k = 0; k < kPacks.size(); ++k) {
       const auto [pack_columns, pack_rows] = kPacks[k];
       if (!packs_joined(pack_columns, pack_rows)) continue;
-      ways_[k] = Blocking{rows_, columns_, depth_, 1, pack_rows, pack_columns, Blocks::near};
-      for (auto& axis : ways_[k]->depth) axis.tile = axis.extent;
+      Blocking way{rows_, columns_, depth_, 1, pack_rows, pack_columns, Blocks::near};
+      for (auto& axis : way.depth) axis.tile = axis.extent;
+      WholeRuns runs;
+      const auto& sizes = tiles_of(k).sizes;
+      for (std::size_t number = 0; number < sizes.count(); ++number) {
+        sizes.take(number, way);
+        make_whole(way);
+        least = std::min(least, gett::least_us(way, problem_, *device_, runs, least, true));
+      }
     }
-    double least = std::numeric_limits<double>::infinity();
-    for (const auto& tile : register_tiles(true)) least = std::min(least, tile.least_us);
     return least;
   }
 
@@ -104,8 +118,8 @@ class ContractionEnumerator : public ContractionSides {
     candidate.schedule.name = name(found);
     candidate.schedule.directives = directives(b);
     candidate.products = {counts_of(b, problem_)};
-    candidate.parts = time_parts(b, problem_, device_);
-    candidate.note = round_text(b, problem_, device_);
+    candidate.parts = time_parts(b, problem_, *device_);
+    candidate.note = round_text(b, problem_, *device_);
     candidate.traffic.occupancy = 1;
     candidate.traffic.tiles = product(problem_.batch, extent_of) * b.row_tasks * b.column_tasks;
     return candidate;
@@ -116,12 +130,12 @@ class ContractionEnumerator : public ContractionSides {
   /// How many terms are summed in one go, at most, where the model is one of a single thread (CpuModel::alone()), and
   /// what that is predicted to take.
   struct Depth {
-    double us = std::numeric_limits<double>::infinity();
+    double us = kAny;
     std::int64_t terms = 320;
   };
 
   /// Better than `best`, or that. Columns that few rows multiply may be read in place.
-  Depth summed_in_one_go(Depth best) const {
+  Depth summed_in_one_go(Depth best) {
     constexpr std::int64_t kFewRows = 4;
     if (depth_.empty()) return best.us > 0 ? Depth{0, 1} : best;
     best = summed_in_one_go(best, true);
@@ -130,11 +144,12 @@ class ContractionEnumerator : public ContractionSides {
   }
 
  private:
-  Depth summed_in_one_go(Depth best, bool pack_columns) const {
+  Depth summed_in_one_go(Depth best, bool pack_columns) {
     Blocking tile{rows_, columns_, depth_, 1, !rows_.empty(), pack_columns, Blocks::near};
     struct Sum {
       std::int64_t terms;
       Axes depth;
+      WholeRuns runs = {};
     };
     std::vector<Sum> sums;
     for (const std::int64_t terms : {8, 24, 48, 96, 192, 320}) {
@@ -143,33 +158,25 @@ class ContractionEnumerator : public ContractionSides {
           std::any_of(sums.begin(), sums.end(), [&](const Sum& sum) { return same(sum.depth, tile.depth); });
       if (!known) sums.push_back({terms, tile.depth});
     }
-    struct Tile {
-      std::int64_t lanes, vectors, rows;
-    };
-    std::vector<Tile> tiles;
+    const auto& sizes = tiles_of(pack_of(tile)).sizes;
     std::vector<std::pair<double, std::size_t>> by_least;  // of a tile with each of the sums
-    KnownTiles known;
-    for_each_register_tile([&](std::int64_t lanes, std::int64_t vectors, std::int64_t rows) {
-      tile.lanes = lanes;
-      if (!make_tiles(tile, vectors, rows) || !known.insert(tile)) return;
+    for (std::size_t number = 0; number < sizes.count(); ++number) {
+      sizes.take(number, tile);
       make_whole(tile);
-      for (const auto& sum : sums) {
+      for (auto& sum : sums) {
         tile.depth = sum.depth;
-        by_least.emplace_back(least_us(tile, problem_, device_), by_least.size());
+        by_least.emplace_back(gett::least_us(tile, problem_, *device_, sum.runs, best.us), by_least.size());
       }
-      tiles.push_back({lanes, vectors, rows});
-    });
+    }
     std::sort(by_least.begin(), by_least.end());
     auto first = by_least.size();  // none of these yet
     for (const auto& [least, k] : by_least) {
       if (least > best.us) break;
-      const auto& [lanes, vectors, rows] = tiles[k / sums.size()];
       const auto& sum = sums[k % sums.size()];
-      tile.lanes = lanes;
-      make_tiles(tile, vectors, rows);
+      sizes.take(k / sums.size(), tile);
       tile.depth = sum.depth;
-      make_blocks(tile, device_.l2_bytes / 2, kManyTasks);
-      const auto us = predicted_us(tile, problem_, device_);
+      make_blocks(tile, device_->l2_bytes / 2, kManyTasks);
+      const auto us = predicted_us(tile, problem_, *device_);
       if (us > best.us || (us == best.us && k > first) || (us == best.us && first == by_least.size())) continue;
       best = {us, sum.terms};
       first = k;
@@ -181,9 +188,9 @@ class ContractionEnumerator : public ContractionSides {
   template <class F>
   void for_each_register_tile(F f) const {
     // Of the longest numbers the shortest vectors have one: two of them are computed as one of two.
-    const auto widest = std::max<std::int64_t>(device_.vector_bytes / problem_.size, 2);
-    const auto halves = parts(widest * problem_.size, device_.vector_bytes);
-    const auto registers = device_.vector_bytes >= 64 ? 31 : 15;  // but one, for an element of all lanes
+    const auto widest = std::max<std::int64_t>(device_->vector_bytes / problem_.size, 2);
+    const auto halves = parts(widest * problem_.size, device_->vector_bytes);
+    const auto registers = device_->vector_bytes >= 64 ? 31 : 15;  // but one, for an element of all lanes
     for (auto lanes = widest; lanes >= std::max<std::int64_t>(widest / 4, 2); lanes /= 2) {
       if (lanes < widest && lane_extent() >= 2 * lanes && !is_worth_narrow(lanes)) continue;
       if (across_) {
@@ -204,7 +211,7 @@ class ContractionEnumerator : public ContractionSides {
         // A row of complex numbers has sums of its real and of its imaginary parts. Without AVX, and so without fused
         // multiply-adds, its products take registers.
         const auto held = vectors * halves;
-        const bool apart = lanes_of_both() || (problem_.complex && device_.vector_bytes < 32);
+        const bool apart = lanes_of_both() || (problem_.complex && device_->vector_bytes < 32);
         const auto most = (registers - held) / (held + (apart ? 1 : 0)) / (problem_.complex ? 2 : 1);
         for (const auto rows : {most, most * 2 / 3, most / 2}) {
           if (rows >= 1 && rows <= 16) f(lanes, vectors, rows);
@@ -218,11 +225,40 @@ class ContractionEnumerator : public ContractionSides {
   static constexpr std::array<std::pair<bool, bool>, 4> kPacks{
       {{true, true}, {true, false}, {false, true}, {false, false}}};  // columns, rows
 
+  static std::size_t pack_of(const Blocking& b) {
+    const auto place = std::find(kPacks.begin(), kPacks.end(), std::pair(b.pack_columns, b.pack_rows));
+    return static_cast<std::size_t>(place - kPacks.begin());
+  }
+
+  /// The register tiles that pack the same; `numbers` are their sizes', of each that for_each_register_tile() names.
+  struct Tiles {
+    TileSizes sizes;
+    std::vector<std::optional<std::size_t>> numbers;
+  };
+  const Tiles& tiles_of(std::size_t pack) {
+    auto& tiles = tiles_[pack];
+    if (tiles) return *tiles;
+    tiles.emplace();
+    Blocking tile{rows_, columns_, depth_, 1, kPacks[pack].second, kPacks[pack].first, Blocks::near};
+    for_each_register_tile([&](std::int64_t lanes, std::int64_t vectors, std::int64_t rows) {
+      tile.lanes = lanes;
+      tiles->numbers.push_back(make_tiles(tile, vectors, rows) ? tiles->sizes.add(tile) : std::nullopt);
+    });
+    return *tiles;
+  }
+
   /// A register tile with both operands packed, or those ways in which some are read in place.
   struct RegisterTile {
-    std::int64_t lanes, vectors, rows;
-    std::array<bool, kPacks.size()> ways = {};
-    double least_us = std::numeric_limits<double>::infinity();  ///< what each of these takes at least
+    struct Way {
+      std::size_t sizes;  ///< the number of its sizes
+      double least_us;    ///< what it takes at least
+    };
+    std::array<std::optional<Way>, kPacks.size()> ways = {};
+    double least_us() const {
+      double least = kAny;
+      for (const auto& way : ways) least = way ? std::min(least, way->least_us) : least;
+      return least;
+    }
   };
 
   /// Whether what is joined is packed.
@@ -252,178 +288,213 @@ class ContractionEnumerator : public ContractionSides {
     return same(packed.depth, way.depth);
   }
 
-  std::vector<RegisterTile> register_tiles(bool any_sum = false) {
-    std::vector<RegisterTile> tiles;
-    KnownTiles known;
-    for_each_register_tile([&](std::int64_t lanes, std::int64_t vectors, std::int64_t rows) {
-      for (const bool in_place : {false, true}) {
-        RegisterTile tile{lanes, vectors, rows};
-        for (std::size_t k = 0; k < kPacks.size(); ++k) {
-          if (!ways_[k] || (k == 0) == in_place) continue;
-          auto& way = *ways_[k];
-          way.lanes = lanes;
-          if (!make_tiles(way, vectors, rows)) continue;
-          if (!known.insert(way)) continue;
-          make_whole(way);
-          tile.ways[k] = true;
-          tile.least_us = std::min(tile.least_us, least_us(way, problem_, device_, any_sum));
-        }
-        if (tile.least_us < std::numeric_limits<double>::infinity()) tiles.push_back(tile);
+  /// Those that may take no longer than `most_us`.
+  std::vector<RegisterTile> register_tiles(double most_us) {
+    std::array<std::vector<RegisterTile>, 2> tiles;  // with both operands packed, and others
+    for (std::size_t k = 0; k < kPacks.size(); ++k) {
+      if (!ways_[k]) continue;
+      auto& way = *ways_[k];
+      const auto& [sizes, numbers] = tiles_of(k);
+      WholeRuns runs;
+      auto& list = tiles[k == 0 ? 0 : 1];
+      list.resize(numbers.size());
+      for (std::size_t t = 0; t < numbers.size(); ++t) {
+        if (!numbers[t]) continue;
+        sizes.take(*numbers[t], way);
+        make_whole(way);
+        list[t].ways[k] = {*numbers[t], gett::least_us(way, problem_, *device_, runs, most_us)};
       }
-    });
-    return tiles;
+    }
+    std::vector<RegisterTile> found;
+    for (std::size_t t = 0; t < std::max(tiles[0].size(), tiles[1].size()); ++t) {
+      for (const auto& list : tiles) {
+        const double least = t < list.size() ? list[t].least_us() : kAny;
+        if (least < kAny && least <= most_us) found.push_back(list[t]);
+      }
+    }
+    return found;
   }
 
-  /// Every way to block a register tile; rows that are packed make no other blocks.
-  std::vector<Found> blocked(const RegisterTile& tile) {
-    std::vector<Found> found;
+  /// f(us, blocking) of every way to block a register tile that may take no longer than `most_us`; rows that are packed
+  /// make no other blocks.
+  template <class F>
+  void for_each_blocking(const RegisterTile& tile, const double& most_us, F f) {
     std::array<std::array<std::optional<Blocking>, 3>, 2> known;
     for (std::size_t k = 0; k < kPacks.size(); ++k) {
-      if (!tile.ways[k]) continue;
+      if (!tile.ways[k] || tile.ways[k]->least_us > most_us) continue;
       auto& way = *ways_[k];
-      way.lanes = tile.lanes;
-      make_tiles(way, tile.vectors, tile.rows);
+      tiles_of(k).sizes.take(tile.ways[k]->sizes, way);
       for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
         if (lanes_of_both() && blocks != Blocks::near) continue;  // one way to cut them
         if (across_ && blocks == Blocks::rows_of_result) continue;
         if (streams_rows(way)) {
           if (blocks != Blocks::near) continue;
           auto b = way;
-          make_blocks(b, device_.l2_bytes / 2, kManyTasks);
+          make_blocks(b, device_->l2_bytes / 2, kManyTasks);
           make_streams(b);
-          const auto us = predicted_us(b, problem_, device_);
-          found.push_back({us, std::move(b)});
+          f(predicted_us(b, problem_, *device_), b);
           continue;
         }
-        auto& same = known[way.pack_columns ? 1 : 0][static_cast<std::size_t>(blocks)];
-        if (!same) {
-          same = way;
-          same->blocks = blocks;
-          const auto share = device_.cache_bytes / 2 / std::max(device_.threads, 1);
-          const auto room = blocks == Blocks::wide ? std::min<std::int64_t>(share, 8 << 20) : device_.l2_bytes / 2;
-          make_blocks(*same, room, kManyTasks);
-          if (points() >= kLongRun && !lanes_of_both() && !across_) make_fewer_tasks(*same, room);
+        auto& b = known[way.pack_columns ? 1 : 0][static_cast<std::size_t>(blocks)];
+        if (!b) {
+          b = way;
+          b->blocks = blocks;
+          b->pack_rows = pack_rows_first(tile, way.pack_columns);
+          const auto share = device_->cache_bytes / 2 / std::max(device_->threads, 1);
+          const auto room = blocks == Blocks::wide ? std::min<std::int64_t>(share, 8 << 20) : device_->l2_bytes / 2;
+          make_blocks(*b, room, kManyTasks);
+          if (points() >= kLongRun && !lanes_of_both() && !across_) make_fewer_tasks(*b, room);
         }
-        auto b = *same;
-        b.pack_rows = way.pack_rows;
-        b.pack_columns = way.pack_columns;
-        const auto us = predicted_us(b, problem_, device_);
-        found.push_back({us, std::move(b)});
+        b->pack_rows = way.pack_rows;
+        f(predicted_us(*b, problem_, *device_), *b);
       }
     }
-    return found;
+  }
+
+  /// Whether the first of the ways of a tile that pack columns, or not, packs rows, too: numbers of tasks are its.
+  bool pack_rows_first(const RegisterTile& tile, bool pack_columns) const {
+    for (std::size_t k = 0; k < kPacks.size(); ++k) {
+      if (tile.ways[k] && kPacks[k].first == pack_columns) return kPacks[k].second;
+    }
+    return true;
   }
 
   static bool same(const Axes& x, const Axes& y) {
     return std::equal(x.begin(), x.end(), y.begin(), [](const Axis& a, const Axis& b) { return a.tile == b.tile; });
   }
 
-  std::array<std::optional<Blocking>, kPacks.size()> ways_;  ///< register tiles and blocks are made in their places
+  std::array<std::optional<Tiles>, kPacks.size()> tiles_;    ///< as far as they were asked for
+  std::array<std::optional<Blocking>, kPacks.size()> ways_;  ///< register tiles are made in their places
 };
 
-}  // namespace
+}  // namespace gett
 
-std::optional<std::int64_t> summed_in_one_go(const ir::Program& program, const CpuModel& device) {
-  const auto contraction = kernel::contraction_of(program);
-  if (!contraction) return std::nullopt;
-  const auto alone = device.alone();
-  ContractionEnumerator::Depth depth;
-  for (const auto lanes : {Lanes::result, Lanes::first, Lanes::second}) {
-    ContractionEnumerator way(program, *contraction, alone);
-    const bool suits = way.suits(lanes);
-    if (!suits && lanes == Lanes::result) return std::nullopt;
-    if (suits) depth = way.summed_in_one_go(depth);
+/// All ways in which vectors lie, and of joined axes where those are worth it; what they share is worked out once.
+class CpuContraction::Ways {
+ public:
+  Ways(const ir::Program& program, const CpuModel& device)
+      : contraction_(kernel::contraction_of(program)), device_(device), alone_(device.alone()) {
+    if (!contraction_) return;
+    for (const auto lanes : {gett::Lanes::result, gett::Lanes::first, gett::Lanes::second}) {
+      gett::CpuContractionEnumerator way(program, *contraction_, alone_);
+      const bool suits = way.suits(lanes);
+      if (lanes == gett::Lanes::result) sums_ = suits;
+      if (!suits) continue;
+      auto joined = way;
+      all_.push_back({std::move(way), false});
+      if (lanes == gett::Lanes::result && joined.join()) all_.push_back({std::move(joined), true});
+    }
   }
-  return depth.terms;
-}
 
-namespace {
-
-/// f(enumerator) of all ways in which vectors lie, and of joined axes where those are worth it.
-template <class F>
-void each_way(const ir::Program& program, const kernel::Contraction& contraction, const CpuModel& device, F f) {
-  for (const auto lanes : {Lanes::result, Lanes::first, Lanes::second}) {
-    ContractionEnumerator way(program, contraction, device);
-    if (!way.suits(lanes)) continue;
-    auto joined = way;
-    f(std::move(way));
-    if (lanes == Lanes::result && joined.join()) f(std::move(joined));
+  std::optional<std::int64_t> terms() {
+    if (!sums_) return std::nullopt;
+    if (terms_) return terms_;
+    gett::CpuContractionEnumerator::Depth depth;
+    for (auto& [way, joined] : all_) {
+      way.set_threads_of(alone_);
+      if (!joined) depth = way.summed_in_one_go(depth);
+    }
+    terms_ = depth.terms;
+    return terms_;
   }
-}
 
-/// f(enumerator, what it found) of the best of a contraction, where it takes less than `bound_us`.
-template <class F>
-void with_best(const ir::Program& program, const CpuModel& device, std::int64_t terms, double bound_us, F f) {
-  const auto contraction = kernel::contraction_of(program);
-  if (!contraction) return;
-  std::optional<ContractionEnumerator> best_way;
-  std::optional<ContractionEnumerator::Found> best;
-  each_way(program, *contraction, device, [&](ContractionEnumerator way) {
-    auto found = way.best(terms, bound_us);
-    if (!found) return;
-    bound_us = found->predicted_us;
-    best = std::move(found);
-    best_way.emplace(std::move(way));
-  });
-  if (best) f(*best_way, *best);
-}
+  double least_us() {
+    double least = gett::kAny;
+    for (auto& [way, joined] : all_) {
+      way.set_threads_of(device_);
+      least = way.least_us(least);
+    }
+    return least;
+  }
 
-}  // namespace
+  /// f(enumerator, what it found) of the best, where it takes less than `bound_us`.
+  template <class F>
+  void with_best(bool alone, double bound_us, F f) {
+    const auto terms = this->terms();
+    if (!terms) return;
+    const gett::CpuContractionEnumerator* best_way = nullptr;
+    std::optional<gett::CpuContractionEnumerator::Found> best;
+    for (auto& [way, joined] : all_) {
+      way.set_threads_of(alone ? alone_ : device_);
+      auto found = way.best(*terms, bound_us);
+      if (!found) continue;
+      bound_us = found->predicted_us;
+      best = std::move(found);
+      best_way = &way;
+    }
+    if (best) f(*best_way, *best);
+  }
 
-std::optional<Candidate> best_contraction(const ir::Program& program, const CpuModel& device, std::int64_t terms,
-                                          double bound_us) {
-  std::optional<Candidate> best;
-  with_best(program, device, terms, bound_us,
-            [&](const ContractionEnumerator& way, const ContractionEnumerator::Found& found) {
-              best = way.candidate(found);
-            });
-  return best;
-}
+  std::vector<Candidate> list(std::size_t most) {
+    const auto terms = this->terms();
+    if (!terms) return {};
+    std::vector<std::pair<gett::CpuContractionEnumerator::Found, const gett::CpuContractionEnumerator*>> found;
+    for (auto& [way, joined] : all_) {
+      way.set_threads_of(device_);
+      for (auto& each : way.all(*terms)) found.emplace_back(std::move(each), &way);
+    }
+    std::vector<std::size_t> order(found.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
+      return found[x].first.predicted_us < found[y].first.predicted_us;
+    });
+    std::vector<Candidate> list;
+    std::set<std::string> names;
+    for (const auto k : order) {
+      const auto& [each, way] = found[k];
+      if (!names.insert(way->name(each)).second) continue;
+      list.push_back(way->candidate(each));
+      if (list.size() == most) break;
+    }
+    return list;
+  }
 
-double least_contraction_us(const ir::Program& program, const CpuModel& device) {
-  const auto contraction = kernel::contraction_of(program);
-  double least = std::numeric_limits<double>::infinity();
-  if (!contraction) return least;
-  each_way(program, *contraction, device, [&](ContractionEnumerator way) { least = std::min(least, way.least()); });
-  return least;
-}
+ private:
+  struct Way {
+    gett::CpuContractionEnumerator tiles;
+    bool joined;
+  };
+  std::optional<kernel::Contraction> contraction_;
+  const CpuModel& device_;
+  CpuModel alone_;
+  bool sums_ = false;  ///< whether vectors may run along the result's fastest index
+  std::optional<std::int64_t> terms_;
+  std::vector<Way> all_;
+};
 
-std::optional<double> best_contraction_us(const ir::Program& program, const CpuModel& device, std::int64_t terms,
-                                          double bound_us) {
+CpuContraction::CpuContraction(const ir::Program& program, const CpuModel& device)
+    : ways_(std::make_unique<Ways>(program, device)) {}
+CpuContraction::~CpuContraction() = default;
+CpuContraction::CpuContraction(CpuContraction&&) noexcept = default;
+CpuContraction& CpuContraction::operator=(CpuContraction&&) noexcept = default;
+
+double CpuContraction::least_us() { return ways_->least_us(); }
+
+std::optional<double> CpuContraction::best_us(double bound_us) {
   std::optional<double> us;
-  with_best(program, device, terms, bound_us,
-            [&](const ContractionEnumerator&, const ContractionEnumerator::Found& found) { us = found.predicted_us; });
+  ways_->with_best(false, bound_us, [&](const auto&, const auto& found) { us = found.predicted_us; });
   return us;
 }
 
-std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device, std::size_t most) {
-  const auto terms = summed_in_one_go(program, device);
-  if (!terms) return {};
-  if (most == 1) {
-    auto best = best_contraction(program, device, *terms);
-    return best ? std::vector<Candidate>{std::move(*best)} : std::vector<Candidate>();
-  }
-  const auto contraction = kernel::contraction_of(program);
-  std::vector<ContractionEnumerator> ways;
-  std::vector<std::pair<ContractionEnumerator::Found, std::size_t>> found;
-  each_way(program, *contraction, device, [&](ContractionEnumerator way) {
-    for (auto& each : way.all(*terms)) found.emplace_back(std::move(each), ways.size());
-    ways.push_back(std::move(way));
-  });
-  std::vector<std::size_t> order(found.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
-    return found[x].first.predicted_us < found[y].first.predicted_us;
-  });
-  std::vector<Candidate> list;
-  std::set<std::string> names;
-  for (const auto k : order) {
-    const auto& way = ways[found[k].second];
-    if (!names.insert(way.name(found[k].first)).second) continue;
-    list.push_back(way.candidate(found[k].first));
-    if (list.size() == most) break;
-  }
-  return list;
+std::optional<double> CpuContraction::best_us_alone() {
+  std::optional<double> us;
+  ways_->with_best(true, gett::kAny, [&](const auto&, const auto& found) { us = found.predicted_us; });
+  return us;
 }
+
+std::optional<Candidate> CpuContraction::best() {
+  std::optional<Candidate> best;
+  ways_->with_best(false, gett::kAny, [&](const auto& way, const auto& found) { best = way.candidate(found); });
+  return best;
+}
+
+std::vector<Candidate> contraction_candidates(const ir::Program& program, const CpuModel& device, std::size_t most) {
+  CpuContraction contraction(program, device);
+  if (most > 1) return contraction.list(most);
+  auto best = contraction.best();
+  return best ? std::vector<Candidate>{std::move(*best)} : std::vector<Candidate>();
+}
+
+std::vector<Candidate> CpuContraction::list(std::size_t most) { return ways_->list(most); }
 
 }  // namespace ricci::plan

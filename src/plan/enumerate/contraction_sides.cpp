@@ -28,12 +28,12 @@ bool ContractionSides::suits(Lanes lanes) {
   sum_in_parts_ = kernel::has_parts(program_, contraction_.reduce);
   for (const auto& index : program_.indices) names_.push_back(index.name);
   const auto& c = statement.offset.coefficient;
-  problem_.far_result = (buffer.last - buffer.first + 1) * problem_.size > device_.l2_bytes;
+  problem_.far_result = (buffer.last - buffer.first + 1) * problem_.size > device_->l2_bytes;
   // Lines that rows of the result share would be written by parts: twice, and read between.
   problem_.nontemporal =
       sum_in_parts_ &&
       std::all_of(c.begin(), c.end(), [&](std::int64_t step) { return step == 1 || step * problem_.size % 64 == 0; }) &&
-      device_.beyond_caches(static_cast<double>((buffer.last - buffer.first + 1) * problem_.size)) &&
+      device_->beyond_caches(static_cast<double>((buffer.last - buffer.first + 1) * problem_.size)) &&
       std::none_of(program_.nodes.begin(), program_.nodes.end(), [&](const ir::Node& node) {
         return node.kind == ir::NodeKind::load && node.source == statement.buffer;
       });
@@ -185,7 +185,7 @@ std::size_t ContractionSides::add_axis(Axes& axes, std::size_t count) const {
 }
 
 bool ContractionSides::join_columns() {
-  const auto widest = device_.vector_bytes / problem_.size;
+  const auto widest = device_->vector_bytes / problem_.size;
   auto extent = lane_extent();
   auto used = used_columns(extent, widest);
   if (extent < widest || is_worth_narrow(widest / 2)) used = std::max(used, used_columns(extent, widest / 2));
@@ -249,7 +249,7 @@ bool ContractionSides::join_rows() {
 }
 
 bool ContractionSides::is_worth_narrow(std::int64_t lanes) const {
-  return lanes * problem_.size == device_.datapath_bytes && lane_extent() % (2 * lanes) != 0 &&
+  return lanes * problem_.size == device_->datapath_bytes && lane_extent() % (2 * lanes) != 0 &&
          lane_extent() % (2 * lanes) <= lanes;
 }
 
@@ -261,7 +261,7 @@ int ContractionSides::lane_across(const kernel::Factor& factor, int fastest) con
     const auto role = contraction_.role[q];
     const auto extent = program_.indices[q].extent;
     if (step[q] == 1 && (role == Role::rows || role == Role::columns) && static_cast<int>(q) != fastest &&
-        extent >= device_.vector_bytes / problem_.size)
+        extent >= device_->vector_bytes / problem_.size)
       return static_cast<int>(q);
   }
   return -1;
@@ -270,7 +270,7 @@ int ContractionSides::lane_across(const kernel::Factor& factor, int fastest) con
 bool ContractionSides::suits_lanes_of_both(int lane) const {
   constexpr std::int64_t kVectors = 4, kUses = 16;
   return contraction_.reduce >= 0 &&
-         program_.indices[static_cast<std::size_t>(lane)].extent >= kVectors * device_.vector_bytes / problem_.size &&
+         program_.indices[static_cast<std::size_t>(lane)].extent >= kVectors * device_->vector_bytes / problem_.size &&
          contraction_.extent(program_, Role::rows) >= kUses && contraction_.extent(program_, Role::columns) >= kUses &&
          !contraction_.indices(Role::depth).empty();
 }
@@ -310,7 +310,7 @@ std::string ContractionSides::name(const Blocking& b) const {
                           product(b.rows, tile_of), product(b.columns, tile_of));
   if (!b.depth.empty()) text += fmt::format(" depth {}", product(b.depth, tile_of));
   if (across_) text += fmt::format(" vectors along {}", name(b.columns.back()));
-  if (b.lanes < device_.vector_bytes / problem_.size) text += fmt::format(" lanes {}", b.lanes);
+  if (b.lanes < device_->vector_bytes / problem_.size) text += fmt::format(" lanes {}", b.lanes);
   if (b.blocks != Blocks::near) text += b.blocks == Blocks::wide ? " wide" : " along";
   for (const auto& joined : joined_) text += " joined " + joined.name;
   if (b.pack_rows || b.pack_columns) {
@@ -383,9 +383,10 @@ double ContractionSides::points() const {
 
 void ContractionSides::make_fewer_tasks(Blocking& b, std::int64_t room) const {
   constexpr double kLonger = 1.1;
+  if (device_->threads == 1) return;  // for whom there is no number of tasks
   auto few = b;
   make_blocks(few, room, kFewTasks);
-  if (predicted_us(few, problem_, device_) < kLonger * predicted_us(b, problem_, device_)) b = std::move(few);
+  if (predicted_us(few, problem_, *device_) < kLonger * predicted_us(b, problem_, *device_)) b = std::move(few);
 }
 
 void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t tasks_of_thread) const {
@@ -396,14 +397,14 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
   const auto tile_rows = product(b.rows, tile_of);
   // Few rows where writing is most of the work: tiles come back soon to where they wrote before.
   constexpr std::int64_t kShortSum = 128, kFewTiles = 8;
-  const bool few = depth <= kShortSum && batch * rows * columns * problem_.size > 2 * device_.l2_bytes;
-  const auto of_cache = few ? device_.l1_bytes / 2 : device_.l2_bytes * 2 / 5;
+  const bool few = depth <= kShortSum && batch * rows * columns * problem_.size > 2 * device_->l2_bytes;
+  const auto of_cache = few ? device_->l1_bytes / 2 : device_->l2_bytes * 2 / 5;
   const bool long_sums = depth > 4 * std::min(rows, columns);
   const auto counts =
       2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth * batch);
-  const auto wanted = device_.threads == 1 || counts < 2e6
+  const auto wanted = device_->threads == 1 || counts < 2e6
                           ? std::int64_t{1}
-                          : (long_sums ? kFewTasks : tasks_of_thread) * device_.threads;
+                          : (long_sums ? kFewTasks : tasks_of_thread) * device_->threads;
   // A task each where results are few and the sums long: what is packed is packed as rarely as can be, once in two
   // tasks of rows and of columns.
   auto most_rows = std::max(of_cache / problem_.size / chunk, few ? kFewTiles * tile_rows : tile_rows);
@@ -442,14 +443,14 @@ void ContractionSides::make_blocks_of_both(Blocking& b) const {
   b.columns.pop_back();
   const auto chunk = product(b.depth, tile_of) * problem_.size;
   const auto tile_columns = product(b.columns, tile_of);
-  const auto near = device_.l1_bytes * 3 / 4 / chunk / lane.tile - tile_columns;  // rows beside a tile of columns
+  const auto near = device_->l1_bytes * 3 / 4 / chunk / lane.tile - tile_columns;  // rows beside a tile of columns
   grow(b.rows, std::max(near, product(b.rows, tile_of)), 1, &Axis::in_result);
   const auto block_rows = product(b.rows, block_of);
   constexpr std::int64_t kShareOfCache = 8;  // what is packed is read soon
-  auto most = std::max(device_.l2_bytes / kShareOfCache / chunk, lane.tile);
+  auto most = std::max(device_->l2_bytes / kShareOfCache / chunk, lane.tile);
   const auto vectors = parts(lane.extent, lane.tile);
   const auto batch = product(problem_.batch, extent_of);
-  const std::int64_t wanted = std::int64_t{4} * device_.threads;
+  const std::int64_t wanted = std::int64_t{4} * device_->threads;
   for (;; most /= 2) {
     // Some lines along the lanes, then all of the other columns, then more lanes.
     constexpr std::int64_t kLines = 4;
@@ -460,7 +461,7 @@ void ContractionSides::make_blocks_of_both(Blocking& b) const {
     const auto even = parts(vectors, parts(vectors, std::clamp<std::int64_t>(most / places / lane.tile, 1, vectors)));
     lane.block = lane.tile * even;
     b.column_tasks = parts_of(b.columns, block_of) * parts(lane.extent, lane.block);
-    if (device_.threads == 1 || b.column_tasks * batch >= wanted || most <= places * lane.tile) break;
+    if (device_->threads == 1 || b.column_tasks * batch >= wanted || most <= places * lane.tile) break;
   }
   b.columns.push_back(lane);
   for (auto* axes : {&b.columns, &b.rows}) {
@@ -473,7 +474,7 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
   std::vector<std::string> tasks;
   for (const auto& axis : problem_.batch) tasks.push_back(name(axis));
   auto columns = b.columns;
-  const bool ahead = reads_ahead(b, problem_, device_);
+  const bool ahead = reads_ahead(b, problem_, *device_);
   if (ahead) {
     // The next task goes on where this one ends in the columns' operand.
     const auto nearest = std::min_element(columns.begin(), columns.end(), [](const Axis& x, const Axis& y) {
@@ -492,7 +493,7 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
     directive.loops = {{"", joined.members}};
     list.push_back(std::move(directive));
   }
-  add_loops(list, names_, b, tasks, followed_in_result(b, problem_, device_));
+  add_loops(list, names_, b, tasks, followed_in_result(b, problem_, *device_));
   add_product(list, names_, b, tasks.back(), rows_name_, columns_name_);
   const bool nontemporal = problem_.nontemporal && depth_chunks(b) == 1;
   if (nontemporal || problem_.far_result) {

@@ -24,7 +24,10 @@ class ContractionSides {
  public:
   /// Of a program that is this contraction; all three outlive it.
   ContractionSides(const ir::Program& program, const kernel::Contraction& contraction, const CpuModel& device)
-      : program_(program), contraction_(contraction), device_(device) {}
+      : program_(program), contraction_(contraction), device_(&device) {}
+
+  /// The same device with another number of threads, for what is worked out from now on; it outlives it, too.
+  void set_threads_of(const CpuModel& device) { device_ = &device; }
 
   /// Sorts the axes by role, the columns so that the lanes' index is the last of them, be it one of both operands. Not
   /// for what has no such index, for sums of bytes, and for negative strides.
@@ -122,7 +125,7 @@ class ContractionSides {
 
   const ir::Program& program_;
   const kernel::Contraction& contraction_;
-  const CpuModel& device_;
+  const CpuModel* device_;
   std::vector<std::string> names_;  ///< by Axis::index: of the program's indices, and behind them of joined ones
   std::vector<Joined> joined_;
   Problem problem_;

@@ -67,12 +67,6 @@ class LeastTimes {
   double products_ = 0;
 };
 
-/// What the best kernel for a product is predicted to take, where that is less than `bound_us`.
-std::optional<double> product(const ir::Program& program, const CpuModel& device, double bound_us) {
-  const auto terms = summed_in_one_go(program, device);
-  return terms ? best_contraction_us(program, device, *terms, bound_us) : std::nullopt;
-}
-
 /// What copies take beside their prediction that move short rows where both tensors fill half of what counts as the
 /// caches, or more: timed on an AMD EPYC, 2 to 4 ns an element in place of 0.2.
 double short_rows_us(const kernel::Composite& composite, const CpuModel& device) {
@@ -117,11 +111,11 @@ std::vector<CopiedContraction> joined(const ir::Program& program, const CpuModel
     for (const int one : {kFirst, kSecond, kResult}) least_us += (which & one) != 0 ? least.copy(one) : 0;
     if (least_us > most_us) continue;
     const auto composite = kernel::composite_of(program, {"", made.directives});
-    const auto& rest = composite.canonical[composite.product].program;
-    const auto least_product_us = least_contraction_us(rest, device);
+    CpuContraction rest(composite.canonical[composite.product].program, device);
+    const auto least_product_us = rest.least_us();
     if (least_product_us > most_us) continue;
     const auto us = times.us(composite) + short_rows_us(composite, device);
-    const auto product_us = least_product_us < most_us - us ? product(rest, device, most_us - us) : std::nullopt;
+    const auto product_us = least_product_us < most_us - us ? rest.best_us(most_us - us) : std::nullopt;
     if (product_us) found.push_back({std::move(made.directives), us + *product_us});
   }
   return found;
@@ -164,18 +158,19 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
       int which;
       Directives copies;
       kernel::Composite composite;
-      const ir::Program& product() const { return composite.canonical[composite.product].program; }
+      CpuContraction product;  ///< of the composite
     };
     std::vector<Way> ways;
     for (const int which : left) {
       if (copied_us + least.copy(which) + least.product() > most_us) continue;
       for (auto& order : matrices.orders(which)) {
-        Way way{0, 0, which, best.copies, {}};
-        way.copies.push_back(std::move(order));
-        way.composite = kernel::composite_of(program, {"", way.copies});
-        way.product_us = least_contraction_us(way.product(), device);
-        way.least_us = copied_us + least.fastest_copy(which) + way.product_us;
-        ways.push_back(std::move(way));
+        auto copies = best.copies;
+        copies.push_back(std::move(order));
+        auto composite = kernel::composite_of(program, {"", copies});
+        CpuContraction product(composite.canonical[composite.product].program, device);
+        const auto product_us = product.least_us();
+        ways.push_back({copied_us + least.fastest_copy(which) + product_us, product_us, which, std::move(copies),
+                        std::move(composite), std::move(product)});
       }
     }
     std::stable_sort(ways.begin(), ways.end(), [](const Way& x, const Way& y) { return x.least_us < y.least_us; });
@@ -192,7 +187,7 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
       const auto room_us =
           std::min(bound_us - shortest_us, alone ? std::nextafter(most_us, 2 * most_us) - copies_us : bound_us);
       if (way.product_us >= room_us) continue;
-      const auto product_us = product(way.product(), device, room_us);
+      const auto product_us = way.product.best_us(room_us);
       if (!product_us || (alone && copies_us + *product_us > most_us)) continue;
       const auto us = times.us(way.composite);
       if (us + *product_us >= bound_us) continue;

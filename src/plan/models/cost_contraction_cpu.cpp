@@ -37,12 +37,8 @@ constexpr double kStrewnLine = 4;  // the same of columns that are read in place
 double n(std::int64_t value) { return static_cast<double>(value); }
 
 enum class Tensor : std::uint8_t { rows, columns, result };
-std::int64_t step_of(const Axis& axis, Tensor tensor) {
-  return tensor == Tensor::rows ? axis.in_rows : tensor == Tensor::columns ? axis.in_columns : axis.in_result;
-}
-/// Of joined indices, as far as the fastest goes; 0: all values lie evenly.
-std::int64_t run_of(const Axis& axis, Tensor tensor) {
-  return tensor == Tensor::result ? axis.run_in_result : axis.run_in_operand;
+std::int64_t Axis::* step_in(Tensor tensor) {
+  return tensor == Tensor::rows ? &Axis::in_rows : tensor == Tensor::columns ? &Axis::in_columns : &Axis::in_result;
 }
 /// On average, pieces of runs of a length that there are in so many positions, which begin at multiples of their
 /// number.
@@ -51,17 +47,21 @@ double pieces(std::int64_t positions, std::int64_t run) {
   return n(positions + run - std::gcd(positions, run)) / n(run);
 }
 
-/// Elements side by side in memory, over axes of two kinds of which a part is held.
+/// Elements side by side in memory, over axes of two kinds of which a part is held. Of joined indices as far as the
+/// fastest goes.
 template <class Reach>
 double run(const Axes& first, const Axes& second, Tensor tensor, Reach reach_of) {
+  const auto step = step_in(tensor);
   double length = 1;
   for (bool longer = true; longer;) {
     longer = false;
     for (const auto* axes : {&first, &second}) {
       for (const auto& axis : *axes) {
+        if (n(axis.*step) != length) continue;
         const auto reach = std::min(reach_of(axis), axis.extent);
-        if (n(step_of(axis, tensor)) != length || reach == 1) continue;
-        const auto evenly = run_of(axis, tensor);
+        if (reach == 1) continue;
+        const auto evenly =
+            tensor == Tensor::result ? axis.run_in_result : axis.run_in_operand;  // 0: as far as it goes
         length *= evenly > 0 ? n(reach) / pieces(reach, evenly) : n(reach);
         longer = reach == axis.extent && evenly == 0;
       }
@@ -92,31 +92,43 @@ class Model {
   /// block), or what any sums in one go take, too (`b` has all terms).
   enum class Bound : std::uint8_t { none, blocks, sums };
 
-  Model(const Blocking& b, const Problem& problem, const CpuModel& device, Bound bound = Bound::none)
+  Model(const Blocking& b, const Problem& problem, const CpuModel& device, Bound bound = Bound::none,
+        WholeRuns* whole_runs = nullptr)
       : b_(b),
         problem_(problem),
         device_(device),
         does_(counts_of(b, problem)),
         least_(bound != Bound::none),
-        any_sum_(bound == Bound::sums) {
+        any_sum_(bound == Bound::sums),
+        whole_runs_(whole_runs) {
     size_ = n(problem.size);
     line_ = 64 / size_;
     if (b.lanes_of_both()) {
       rows_and_lanes_ = b.rows;
       rows_and_lanes_.push_back(b.columns.back());
     }
+    far_ = device.far_cycles();
+    ahead_ = b.pack_columns && (least_ || reads_ahead(b, problem, device));
+    if (least_) return;
     const double block = n(product(b.columns, block_of)), chunk = does_.rounds;
     blocks_bytes_ =
         size_ * ((b.pack_columns ? block * chunk : 0) + (b.pack_rows ? n(product(row_side(), block_of)) * chunk : 0));
     result_bytes_ = size_ * block * n(product(b.rows, task_of));
-    far_ = device.far_cycles();
     if (does_.parts > 1) blocks_bytes_ += std::min(result_bytes_, n(device.l2_bytes));
-    ahead_ = b.pack_columns && (least_ || reads_ahead(b, problem, device));
   }
 
-  double us() const {
-    const double share = least_ ? 1.0 / device_.threads : longest_share();
-    return time_of(cycles().all() * of_joined(), share, memory_us(), device_);
+  double us() const { return time_of(cycles().all() * of_joined(), longest_share(), memory_us(), device_); }
+  /// Of a bound; where that is more than `most_us`, any time above it that is a bound, too.
+  double least_us(double most_us) const {
+    const double times = of_joined(), share = 1.0 / device_.threads;
+    double cycles = 0, us = 0;
+    const auto more = [&](double of_part) {
+      cycles += of_part;
+      us = time_of(cycles * times, share, 0, device_);
+      return us > most_us;
+    };
+    if (more(products().all()) || more(columns()) || more(rows())) return us;
+    return time_of(cycles * times, share, memory_us(), device_);
   }
   std::vector<TimePart> time() const {
     auto each = cycles();
@@ -205,32 +217,17 @@ class Model {
     if (passes && !b_.pack_columns && does_.rounds * lines > lines_of_sets()) round += kMetLine * lines;
     if (passes && panel > l1 * 3 / 4) round = std::max(round, kPanelLine * lines);
     if (b_.lanes_of_both() && !least_) round = std::max(round, kPanelLine * lines_of_both());
-    const double length = run(b_.columns, b_.rows, Tensor::result, tile_of);
-    const double written_on = run(b_.columns, b_.rows, Tensor::result, held);
-    const bool stored = is_nontemporal();
-    // Without sums a tile is followed by the one beside it; several rows of it are as many places to write to in turns.
     const bool outer = b_.depth.empty();
-    const bool carried =
-        outer ? tile_rows == 1 && written_on > length : !b_.rows.empty() && n(b_.rows.back().in_result) == length;
     const bool again = does_.parts > 1 || problem_.group;  // results are read, added to and written
     const bool far = is_far(size_ * does_.batch * does_.results) && (!again || is_far(result_bytes_));
-    // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
-    // with, is read and written again.
-    const double left = begins_with_lines() && std::fmod(written_on, line_) == 0 ? 0 : length / written_on;
-    const double least_each =
-        outer || !writes_much(b_, problem_) ? std::min(kCachedRun, far_ * kCarriedRun) : kFollowedRun;
-    const double each = least_                                    ? least_each
-                        : !outer && writes_on(length, written_on) ? followed_run(left)
-                        : carried && (stored || (outer && far))   ? far_ * kCarriedRun
-                        : stored ? far_ * (kStoredRun + kPartLine * lines_in_part(length))
-                        : far    ? far_ * (kStoredRun + left * kFarRun)
-                                 : kCachedRun;
+    const double length = run(b_.columns, b_.rows, Tensor::result, tile_of);
+    const double each = least_ ? least_written_run() : written_run(length, far);
     double begin = outer ? 4 : 20;
     if (outer && !least_ && size_ * n(product(b_.columns, block_of)) > l1 * 3 / 4) begin += kPanelLine * lines;
     const double stores = does_.stores * (b_.across() ? kScattered : accesses(does_.pieces));
     begin += kQuotient * ((lane.run_in_result > 0 ? vectors : 0) +
                           (!b_.rows.empty() && b_.rows.back().run_in_result > 0 ? tile_rows : 0));
-    const double pages = far || stored ? pages_of(b_.columns, b_.rows, Tensor::result) : 0;
+    const double pages = far || is_nontemporal() ? pages_of(b_.columns, b_.rows, Tensor::result) : 0;
     const double results =
         b_.joined ? 0 : stores * (again ? 3 : 1) + begin + tile_rows * tile_columns * (each / length + pages);
     const double tiles = does_.batch * does_.tiles;
@@ -240,6 +237,29 @@ class Model {
     // Elements on their way from the second or the last cache into the first one, once for each block of rows.
     cycles.cache = does_.batch * does_.columns.elements * n(parts_of(b_.rows, block_of)) * from_cache();
     return cycles;
+  }
+  /// What a run of neighbours in the result takes at least that a register tile writes.
+  double least_written_run() const {
+    return b_.depth.empty() || !writes_much(b_, problem_) ? std::min(kCachedRun, far_ * kCarriedRun) : kFollowedRun;
+  }
+  /// What one of that length takes.
+  ///   far  results go to memory
+  double written_run(double length, bool far) const {
+    const double written_on = run(b_.columns, b_.rows, Tensor::result, held);
+    const bool stored = is_nontemporal();
+    // Without sums a tile is followed by the one beside it; several rows of it are as many places to write to in turns.
+    const bool outer = b_.depth.empty();
+    const bool carried =
+        outer ? does_.tile_rows == 1 && written_on > length : !b_.rows.empty() && n(b_.rows.back().in_result) == length;
+    // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
+    // with, is read and written again.
+    const bool whole = begins_with_lines() && std::fmod(written_on, line_) == 0;
+    const double left = whole ? 0 : length / written_on;
+    return !outer && writes_on(length, written_on) ? followed_run(left)
+           : carried && (stored || (outer && far)) ? far_ * kCarriedRun
+           : stored                                ? far_ * (kStoredRun + kPartLine * lines_in_part(length))
+           : far                                   ? far_ * (kStoredRun + left * kFarRun)
+                                                   : kCachedRun;
   }
   /// What a vector of neighbours takes that may lie in several runs, of whole ones.
   double accesses(double pieces) const {
@@ -264,7 +284,7 @@ class Model {
   /// Whether runs of the result begin with a line, wherever a tile is.
   bool begins_with_lines() const {
     const auto whole = [&](const Axis& axis) {
-      return axis.in_result == 1 || std::fmod(n(axis.in_result), line_) == 0;
+      return axis.in_result == 1 || axis.in_result * problem_.size % 64 == 0;
     };
     return std::all_of(b_.columns.begin(), b_.columns.end(), whole) &&
            std::all_of(b_.rows.begin(), b_.rows.end(), whole);
@@ -309,14 +329,14 @@ class Model {
     bool transposed = true;
     for (const auto* axes : {&operand.side, &operand.depth}) {
       for (const auto& axis : *axes) {
-        if (step_of(axis, tensor) != 1) continue;
+        if (axis.*step_in(tensor) != 1) continue;
         along = n(std::min(axis.extent, held(axis)));
         transposed = axes == &operand.depth || axis.tile < b_.lanes;
         vector *= accesses(pieces(b_.lanes, axis.run_in_operand));
       }
     }
     const double moved = transposed ? (along >= n(b_.lanes) ? 0.7 : 2.0) : vector;
-    const double length = run(operand.side, operand.depth, tensor, held);
+    const double length = held_run(operand.side, tensor);
     const double near = from_cache() + kNearRun / length;
     if (!is_far(operand.bytes)) return moved + near;
     const double lines = kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
@@ -335,7 +355,7 @@ class Model {
     double elements = 1, apart = 1, within = 0;
     for (const auto* axes : {&first, &second}) {
       for (const auto& axis : *axes) {
-        const double reach = n(std::min(held(axis), axis.extent)), step = size_ * n(std::abs(step_of(axis, tensor)));
+        const double reach = n(std::min(held(axis), axis.extent)), step = size_ * n(std::abs(axis.*step_in(tensor)));
         elements *= reach;
         if (step >= kPage) {
           apart *= reach;
@@ -348,6 +368,13 @@ class Model {
     const double found = pages <= kKept ? pages : std::max(pages, elements / run(first, second, tensor, held));
     return device_.page_cycles() * std::min(found / elements, 1.0);
   }
+  /// run() of what an operand's blocks hold.
+  double held_run(const Axes& side, Tensor tensor) const {
+    if (whole_runs_ == nullptr) return run(side, b_.depth, tensor, held);
+    auto& known = tensor == Tensor::rows ? whole_runs_->rows : whole_runs_->columns;
+    if (known == 0) known = run(side, b_.depth, tensor, held);
+    return known;
+  }
   double crowd() const { return least_ ? 0 : blocks_bytes_ / n(device_.l2_bytes); }
 
   double columns() const {
@@ -358,8 +385,7 @@ class Model {
     // Few runs that each tile goes on with where the one before it ended are streams that come ahead.
     auto length = run(b_.columns, b_.depth, Tensor::columns, tile_of);
     const double runs = does_.tile_columns * does_.rounds / length;
-    if (any_sum_ || (counted.passes == 1 && runs <= n(kStreams)))
-      length = run(b_.columns, b_.depth, Tensor::columns, held);
+    if (any_sum_ || (counted.passes == 1 && runs <= n(kStreams))) length = held_run(b_.columns, Tensor::columns);
     // Long runs come before they are asked for. A load has more of short elements.
     const double loads = std::min(size_, 8.0) / 8;
     const double asked = loads * (length >= kPage / size_ ? 0.1 + counted.passes * 0.025 : 0.3 + counted.passes * 0.05);
@@ -381,7 +407,7 @@ class Model {
       for (const auto& axis : *axes) along = axis.in_rows == 1 ? n(axis.tile) : along;
     }
     const double column_passes = counted.passes;
-    const double length = run(b_.rows, b_.depth, Tensor::rows, held);
+    const double length = held_run(b_.rows, Tensor::rows);
     double first = is_far(operand.bytes) ? far_ * kFarRun / run(b_.rows, b_.depth, Tensor::rows, tile_of) : 0;
     // Rows that are read along the depth are a stream each, which ends where the next index of it is apart.
     const bool streams =
@@ -397,11 +423,12 @@ class Model {
   CpuContractionCounts does_;
   bool least_, any_sum_;
   double size_, line_;
-  double far_;           ///< cycles of what waits for memory
-  Axes rows_and_lanes_;  ///< where lanes are of both operands
-  bool ahead_;           ///< whether columns come before they are packed
-  double blocks_bytes_;  ///< of what a task keeps in the second cache
-  double result_bytes_;  ///< of a task
+  double far_;               ///< cycles of what waits for memory
+  Axes rows_and_lanes_;      ///< where lanes are of both operands
+  bool ahead_;               ///< whether columns come before they are packed
+  WholeRuns* whole_runs_;    ///< of a bound
+  double blocks_bytes_ = 0;  ///< of what a task keeps in the second cache; of bounds nothing
+  double result_bytes_ = 0;  ///< of a task
 };
 
 }  // namespace
@@ -522,9 +549,11 @@ void make_whole(Blocking& blocking) {
   blocking.blocks = Blocks::near;
 }
 
-double least_us(const Blocking& blocking, const Problem& problem, const CpuModel& device, bool any_sum) {
+double least_us(const Blocking& blocking, const Problem& problem, const CpuModel& device, WholeRuns& known,
+                double most_us, bool any_sum) {
   constexpr double kRounding = 1 - 1e-9;
-  return kRounding * Model(blocking, problem, device, any_sum ? Model::Bound::sums : Model::Bound::blocks).us();
+  const auto bound = any_sum ? Model::Bound::sums : Model::Bound::blocks;
+  return kRounding * Model(blocking, problem, device, bound, &known).least_us(most_us / kRounding);
 }
 
 CpuContractionCycles cycles_in_group(const Blocking& blocking, const Problem& problem, const CpuModel& device) {

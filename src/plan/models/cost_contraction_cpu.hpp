@@ -47,9 +47,16 @@ const Axis* followed_in_result(const Blocking& blocking, const Problem& problem,
 
 /// Gives a register tile one block, in one task.
 void make_whole(Blocking& blocking);
+/// Elements side by side in operands of which all is held, as far as that is known: one for all register tiles that
+/// pack the same and sum as many terms in one go.
+struct WholeRuns {
+  double rows = 0, columns = 0;
+};
 /// What a register tile takes at least, whatever its blocks and tasks; `blocking` is whole.
+///   most_us  of times that are of use: where it takes longer, any such bound
 ///   any_sum  and however many terms are summed in one go; `blocking` sums all of them
-double least_us(const Blocking& blocking, const Problem& problem, const CpuModel& device, bool any_sum = false);
+double least_us(const Blocking& blocking, const Problem& problem, const CpuModel& device, WholeRuns& known,
+                double most_us, bool any_sum = false);
 
 /// What a product of a group takes: the result stays in the second cache from one product to the next.
 CpuContractionCycles cycles_in_group(const Blocking& blocking, const Problem& problem, const CpuModel& device);
