@@ -101,12 +101,15 @@ constexpr std::int64_t kHalfLine = kLineBytes / 2;
 constexpr double kReadGBs = 44, kReadHalfRun = 31;    // of all threads: half the rate at runs of that many bytes
 constexpr double kWriteGBs = 88, kWriteHalfRun = 14;  // nontemporal
 constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
+constexpr double kThroughArrays = 0.9;  // of such a copy's time: one array is read beside the writing of another
+constexpr double kFetched = 1;          // the same of tiles that are asked for
+constexpr double kFirstGBs = 300, kOtherGBs = 125;  // where both tensors are in the first cache, in caches
+constexpr double kThroughArray = 1.05;              // of that time: an array takes room that both tensors could have
 
 /// Nanoseconds of memory where a tile waits in an array and is written by nontemporal stores. Reads are asked for
 /// ahead, so that their runs hardly count; writes are in whole lines, all but the ends.
 double through_array_ns(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device,
                         std::int64_t run_bytes) {
-  constexpr double kThroughArrays = 0.9;                // one is read beside the writing of another
   constexpr double kCrowded = 0.06, kRoomy = 8;         // for each time an array doubles beyond that part of L1
   constexpr double kSharedLine = 1.3, kRunLines = 0.3;  // more moved for each line that is written in part, each run
   constexpr double kWaitingLine = 0.2;                  // for each line that waits to be completed
@@ -138,7 +141,6 @@ double through_array_ns(const Sides& sides, const kernel::Moves& moves, const Tr
 /// The same where blocks go straight from a tile that was asked for to the output, a few of its runs at a time: those
 /// lie in few banks of the memory where their addresses share many low bits.
 double fetched_ns(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic) {
-  constexpr double kFetched = 1;
   constexpr double kShortWrites = 0.4, kShortReads = 0.3;  // for runs and rows of one line
   constexpr double kFewRows = 32, kManyRows = 0.02;        // for each time there are twice as many
   constexpr double kApart = 4096, kCrowded = 0.25;         // for each time runs beside each other are so far apart
@@ -209,8 +211,7 @@ double crowded_sets(const Sides& sides, const kernel::Moves& moves, bool read) {
 /// Nanoseconds of the caches where both tensors are there, of one thread.
 double cached_ns(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device,
                  std::int64_t run_bytes) {
-  constexpr double kFirstGBs = 300, kOtherGBs = 125;
-  constexpr double kThroughArray = 1.05, kArrayShare = 0.83;  // an array takes room that both tensors could have
+  constexpr double kArrayShare = 0.83;            // the first cache's that an array is
   constexpr double kCrowded = 0.064, kRoomy = 2;  // for each time a tile doubles beyond that part of the first cache
   constexpr double kTwoLines = 0.035, kTwoWideLines = 0.7;  // for a vector in two lines; where vectors have 64 bytes
   constexpr double kSameLine = 0.14;                        // for each further vector of a line of the output
@@ -322,53 +323,84 @@ double element_ns(const Sides& sides, const kernel::Moves& moves) {
   return (reading + kByte * read_bytes) * does.tiles;
 }
 
-double predicted_us(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device) {
-  constexpr double kTile = 5;  // nanoseconds to find one
-  const auto& write = traffic.write;
-  const auto bytes = static_cast<double>(traffic.read.bytes + write.bytes);
-  const double threads = device.threads;
-  double memory = 0;
-  const auto run = written_run(sides, moves, write);
-  const bool in_array = moves.stage && moves.stage->memory == kernel::StageMemory::shared;
-  if (device.beyond_caches(bytes)) {
-    if (!moves.streaming) {
-      memory = filled_ns(sides, traffic, run);
-    } else if (in_array) {
-      memory = through_array_ns(sides, moves, traffic, device, run);
-    } else if (moves.stage && moves.stage->prefetch_distance > 0) {
-      memory = fetched_ns(sides, moves, traffic);
-    } else {
-      memory = streaming_ns(sides, moves, traffic, device, run);
-    }
-    if (in_array) memory *= repeated(sides, moves);
-    // Where this machine's copy was measured, its memory is so much faster than the one above.
-    if (device.streaming_GBs > 0) memory *= kCopyGBs / device.streaming_GBs;
-  } else {
-    memory = cached_ns(sides, moves, traffic, device, run) / threads;
-    if (moves.streaming) memory += static_cast<double>(write.bytes) / rate(kWriteGBs, kWriteHalfRun, run);
-  }
-  const double points = static_cast<double>(sides.program.points());
-  const double moving = (points * element_ns(sides, moves) + static_cast<double>(traffic.tiles) * kTile) / threads;
-  return (std::max(memory, moving) + 0.3 * std::min(memory, moving)) * 1e-3;
+namespace {
+
+bool in_array(const kernel::Moves& moves) { return moves.stage && moves.stage->memory == kernel::StageMemory::shared; }
+
+/// The longer one, and what it leaves of the other.
+double side_by_side(double x, double y) { return std::max(x, y) + 0.3 * std::min(x, y); }
+
+}  // namespace
+
+CpuMovePrices::CpuMovePrices(const Sides& sides, const CpuModel& device)
+    : sides_(sides),
+      device_(device),
+      write_(sides.program, sides.program.statement().buffer, sides.program.statement().offset),
+      points_(static_cast<double>(sides.program.points())) {
+  std::vector<std::int64_t> all;
+  for (const auto& index : sides.program.indices) all.push_back(index.extent);
+  write_bytes_ = static_cast<double>(write_.in_boxes(all).bytes);
+  if (sides.load < 0) return;
+  const auto& load = sides.program.nodes[static_cast<std::size_t>(sides.load)];
+  read_.emplace(sides.program, load.source, load.offset);
+  read_bytes_ = static_cast<double>(read_->in_boxes(all).bytes);
 }
 
-MovesCandidate priced(const Sides& sides, std::string name, kernel::Moves moves, const CpuModel& device) {
-  MovesCandidate candidate{std::move(name), std::move(moves), {}};
-  auto& traffic = candidate.traffic;
-  const auto& program = sides.program;
-  const auto& statement = program.statement();
-  traffic.tiles = candidate.moves.tiles(program);
-  traffic.write = side_traffic(program, candidate.moves, statement.buffer, statement.offset);
-  if (sides.load >= 0) {
-    const auto& load = program.nodes[static_cast<std::size_t>(sides.load)];
-    // Tiles whose rows are asked for together read as one that is so much larger.
-    const auto distance = candidate.moves.stage ? candidate.moves.stage->prefetch_distance : 1;
-    std::vector<std::int64_t> box;
-    launch_box(program, candidate.moves.tile, candidate.moves.order, distance, box);
-    traffic.read = SideCounter(program, load.source, load.offset).in_boxes(box);
+double CpuMovePrices::least_memory_ns(const kernel::Moves& moves) const {
+  const double bytes = read_bytes_ + write_bytes_;
+  if (beyond_caches()) {
+    const double ns = !moves.streaming  ? (read_bytes_ + 2 * write_bytes_) / kReadGBs
+                      : in_array(moves) ? kThroughArrays * bytes / kCopyGBs
+                      : moves.stage && moves.stage->prefetch_distance > 0
+                          ? kFetched * bytes / kCopyGBs
+                          : read_bytes_ / kReadGBs + write_bytes_ / kWriteGBs;
+    return device_.streaming_GBs > 0 ? ns * (kCopyGBs / device_.streaming_GBs) : ns;
   }
-  candidate.predicted_us = predicted_us(sides, candidate.moves, traffic, device);
-  return candidate;
+  const double ns = (in_array(moves) ? kThroughArray : 1) * bytes /
+                    (bytes <= static_cast<double>(device_.l1_bytes) ? kFirstGBs : kOtherGBs) / device_.threads;
+  return moves.streaming ? ns + write_bytes_ / kWriteGBs : ns;
+}
+
+double CpuMovePrices::memory_ns(const kernel::Moves& moves, const Traffic& traffic) const {
+  const auto run = written_run(sides_, moves, traffic.write);
+  if (!beyond_caches()) {
+    const double ns = cached_ns(sides_, moves, traffic, device_, run) / device_.threads;
+    return moves.streaming ? ns + write_bytes_ / rate(kWriteGBs, kWriteHalfRun, run) : ns;
+  }
+  double ns = 0;
+  if (!moves.streaming) {
+    ns = filled_ns(sides_, traffic, run);
+  } else if (in_array(moves)) {
+    ns = through_array_ns(sides_, moves, traffic, device_, run);
+  } else if (moves.stage && moves.stage->prefetch_distance > 0) {
+    ns = fetched_ns(sides_, moves, traffic);
+  } else {
+    ns = streaming_ns(sides_, moves, traffic, device_, run);
+  }
+  if (in_array(moves)) ns *= repeated(sides_, moves);
+  // Where this machine's copy was measured, its memory is so much faster than the one above.
+  return device_.streaming_GBs > 0 ? ns * (kCopyGBs / device_.streaming_GBs) : ns;
+}
+
+std::optional<MovesCandidate> CpuMovePrices::priced(const kernel::Moves& moves, double below_us) const {
+  constexpr double kTile = 5;  // nanoseconds to find one
+  constexpr double kRounding = 1 - 1e-9;
+  const double threads = device_.threads, moving = points_ * element_ns(sides_, moves);
+  if (kRounding * side_by_side(least_memory_ns(moves), moving / threads) * 1e-3 >= below_us) return std::nullopt;
+  Traffic traffic;
+  traffic.tiles = moves.tiles(sides_.program);
+  traffic.write = write_.in_boxes(moves.tile);
+  if (read_) {
+    // Tiles whose rows are asked for together read as one that is so much larger.
+    const auto distance = moves.stage ? moves.stage->prefetch_distance : 1;
+    std::vector<std::int64_t> box;
+    launch_box(sides_.program, moves.tile, moves.order, distance, box);
+    traffic.read = read_->in_boxes(box);
+  }
+  const double us =
+      side_by_side(memory_ns(moves, traffic), (moving + static_cast<double>(traffic.tiles) * kTile) / threads) * 1e-3;
+  if (us >= below_us) return std::nullopt;
+  return MovesCandidate{{}, moves, traffic, us};
 }
 
 }  // namespace ricci::plan

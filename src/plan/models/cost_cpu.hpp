@@ -1,7 +1,8 @@
 // The predicted time of moves on a CPU.
 #pragma once
 
-#include <string>
+#include <limits>
+#include <optional>
 
 #include "plan/models/axes.hpp"
 #include "plan/models/device_model.hpp"
@@ -25,17 +26,35 @@ struct CpuMoveCounts {
 };
 CpuMoveCounts counts_of(const Sides& sides, const kernel::Moves& moves);
 
-/// Microseconds on all threads, from what both sides touch and how elements are moved. Rates were measured on an AMD
-/// EPYC (Zen 5); what counts is how they fall with the length of runs, which is alike on other processors.
-double predicted_us(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device);
-
 /// Whether runs of that many bytes in the output begin or end within lines.
 bool lines_are_shared(const Sides& sides, std::int64_t run_bytes);
 
 /// Nanoseconds of one thread for one element, its memory aside.
 double element_ns(const Sides& sides, const kernel::Moves& moves);
 
-/// What they touch, and how long that is predicted to take.
-MovesCandidate priced(const Sides& sides, std::string name, kernel::Moves moves, const CpuModel& device);
+/// Prices the moves of one program on all threads, from what both sides touch and how elements are moved. Rates were
+/// measured on an AMD EPYC (Zen 5); what counts is how they fall with the length of runs, which is alike on other
+/// processors.
+class CpuMovePrices {
+ public:
+  CpuMovePrices(const Sides& sides, const CpuModel& device);
+
+  /// What moves touch, and how long that is predicted to take, without a name; nothing where that is not below
+  /// `below_us`.
+  std::optional<MovesCandidate> priced(const kernel::Moves& moves,
+                                       double below_us = std::numeric_limits<double>::infinity()) const;
+
+ private:
+  /// Nanoseconds that memory or caches take at least, whatever runs such moves read and write.
+  double least_memory_ns(const kernel::Moves& moves) const;
+  double memory_ns(const kernel::Moves& moves, const Traffic& traffic) const;
+  bool beyond_caches() const { return device_.beyond_caches(read_bytes_ + write_bytes_); }
+
+  const Sides& sides_;
+  const CpuModel& device_;
+  SideCounter write_;
+  std::optional<SideCounter> read_;  ///< none where nothing is read
+  double points_, read_bytes_ = 0, write_bytes_;
+};
 
 }  // namespace ricci::plan
