@@ -76,34 +76,32 @@ bool is_composite(const Schedule& schedule) noexcept {
          (!schedule.directives.empty() && schedule.directives.front().kind == Kind::copy);
 }
 
+void add_copy(Composite& composite, const Directive& directive) {
+  auto& [sequence, product, rest] = composite;
+  const auto& step = sequence.steps[product].program;
+  const auto precision = step.precision;
+  const auto node = copied_node(step, directive);
+  const bool result = node == contraction_of(step)->reduce;
+  const auto order = order_of(step, node, directive);
+  sequence = result ? ir::copy_result(std::move(sequence), product, node, order, 0)
+                    : ir::copy_operand(std::move(sequence), product++, node, order);
+  sequence.steps[product].program.precision = precision;
+}
+
 Composite composite_of(const ir::Program& program, const Schedule& schedule) {
-  Composite made;
-  made.sequence = ir::sequence_of(program);
+  Composite made{ir::sequence_of(program)};
   made.rest.name = schedule.name;
-  bool behind = false;
+  auto& behind = made.rest.directives;
   for (const auto& directive : schedule.directives) {
-    if (directive.kind != Kind::copy) {
-      behind = true;
-      made.rest.directives.push_back(directive);
-      continue;
-    }
-    if (behind) refuse(directive, "copies come before all else");
-    const auto& step = made.sequence.steps[made.product].program;
-    const auto node = copied_node(step, directive);
-    const bool result = node == contraction_of(step)->reduce;
-    const auto order = order_of(step, node, directive);
-    made.sequence = result ? ir::copy_result(std::move(made.sequence), made.product, node, order, 0)
-                           : ir::copy_operand(std::move(made.sequence), made.product, node, order);
-    if (!result) ++made.product;
+    if (directive.kind == Kind::copy && !behind.empty()) refuse(directive, "copies come before all else");
+    directive.kind == Kind::copy ? add_copy(made, directive) : behind.push_back(directive);
   }
-  for (const auto& step : made.sequence.steps) made.canonical.push_back(ir::canonical_step(step));
-  made.canonical[made.product].program.precision = program.precision;
   return made;
 }
 
 void verify_composite(const ir::Program& program, const Schedule& schedule, Target target, bool each) {
   const auto made = composite_of(program, schedule);
-  const auto& rest = made.canonical[made.product].program;
+  const auto rest = made.canonical(made.product).program;
   if (!is_library_product(schedule)) return verify(made.rest, rest, target, each);
   const auto& directive = made.rest.directives.front();
   if (made.rest.directives.size() > 1 || directive.subject != "gemm")

@@ -91,9 +91,8 @@ runtime::Entrant Runtime::Impl::parts_of(Plan::Impl& plan, const Step& step) {
   }
   auto composite = kernel::composite_of(step.program, step.schedule);
   if (plan.target.device == Device::cpu) runtime::drop_alignments(composite.sequence);
-  made.sequence = std::move(composite.sequence);
-  for (std::size_t k = 0; k < composite.canonical.size(); ++k) {
-    auto& lowered = composite.canonical[k];
+  for (std::size_t k = 0; k < composite.sequence.steps.size(); ++k) {
+    auto lowered = composite.canonical(k);
     if (plan.target.device == Device::cpu) runtime::drop_alignments(lowered.program);
     Step part;
     part.number = static_cast<int>(k);
@@ -112,6 +111,7 @@ runtime::Entrant Runtime::Impl::parts_of(Plan::Impl& plan, const Step& step) {
     prepare(plan, part);
     made.steps.push_back(std::move(part));
   }
+  made.sequence = std::move(composite.sequence);
   return made;
 }
 
@@ -250,7 +250,7 @@ void Runtime::Impl::choose(Plan::Impl& plan, Step& step, const PlanOptions& want
                     ? runtime::named_schedule(winner(), step.tuning->schedule, step.program, plan.target.family())
                 : now ? std::nullopt
                       : std::optional(best(plan, step));
-    if (kept && kernel::is_composite(*kept) &&
+    if (kept && kernel::is_composite(*kept) && plan.copies_limit >= 0 &&
         !plan.has_room(kernel::composite_of(step.program, *kept).sequence.workspace_bytes())) {
       kept.reset();
       step.unsaved = false;

@@ -303,7 +303,7 @@ TEST_CASE("pairs of tensors are copied around long products, and one at a time w
       contraction("iadch,giehbf->gfedcba", {{6, 9, 9, 9, 9}, {6, 6, 9, 9, 9, 9}, {6, 9, 9, 9, 9, 9, 9}}, DType::f64);
   CHECK(copies(program) == "ABC");
   const auto composite = kernel::composite_of(program, plan::best_candidate(program, device).schedule);
-  CHECK(composite.canonical[composite.product].program.indices.size() == 3);
+  CHECK(composite.canonical(composite.product).program.indices.size() == 3);
   // Copies cannot pay where each element is used for a few products alone.
   CHECK(copies(contraction("ab,bc->ac", {{4000, 8}, {8, 4000}, {4000, 4000}}, DType::f32)).empty());
 }

@@ -23,8 +23,8 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
 /// The schedules of one contraction on a CPU; what is asked for is worked out once. Not for several threads at a time.
 class CpuContraction {
  public:
-  /// Both outlive it. No program but a contraction has any schedules.
-  CpuContraction(const ir::Program& program, const CpuModel& device);
+  /// The device outlives it. No program but a contraction has any schedules.
+  CpuContraction(ir::Program program, const CpuModel& device);
   ~CpuContraction();
   CpuContraction(CpuContraction&&) noexcept;
   CpuContraction& operator=(CpuContraction&&) noexcept;

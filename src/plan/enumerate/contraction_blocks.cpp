@@ -1,14 +1,29 @@
 #include "plan/enumerate/contraction_blocks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <iterator>
 
 namespace ricci::plan::gett {
 
+namespace {
+constexpr std::size_t kCovered = 3;  ///< axes that a tile covers with more than one value, at most
+}  // namespace
+
 void cover(Axes& axes, std::int64_t most) {
+  if (axes.size() > kCovered) {  // the longest ones alone
+    std::vector<std::size_t> order(axes.size());
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::stable_sort(order.begin(), order.end(), [&](auto x, auto y) { return axes[x].extent > axes[y].extent; });
+    Axes few{axes[order[0]], axes[order[1]], axes[order[2]]};
+    cover(few, most);
+    for (auto& axis : axes) axis.tile = 1;
+    for (std::size_t k = 0; k < few.size(); ++k) axes[order[k]].tile = few[k].tile;
+    return;
+  }
   double best = 0;
-  std::vector<std::int64_t> chosen(axes.size(), 1), now(axes.size(), 1);
+  std::array<std::int64_t, kCovered> chosen = {1, 1, 1}, now = {1, 1, 1};
   const auto search = [&](const auto& self, std::size_t k, std::int64_t room, double used) -> void {
     if (k == axes.size()) {
       double points = 1;
@@ -27,18 +42,6 @@ void cover(Axes& axes, std::int64_t most) {
     }
     now[k] = 1;
   };
-  // More than a few axes: the longest ones alone.
-  Axes longest = axes;
-  if (axes.size() > 3) {
-    std::vector<std::size_t> order(axes.size());
-    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
-    std::stable_sort(order.begin(), order.end(), [&](auto x, auto y) { return axes[x].extent > axes[y].extent; });
-    Axes few{axes[order[0]], axes[order[1]], axes[order[2]]};
-    cover(few, most);
-    for (auto& axis : axes) axis.tile = 1;
-    for (std::size_t k = 0; k < 3; ++k) axes[order[k]].tile = few[k].tile;
-    return;
-  }
   search(search, 0, most, 1);
   for (std::size_t k = 0; k < axes.size(); ++k) axes[k].tile = chosen[k];
 }
@@ -108,20 +111,25 @@ void divide(Axes& axes, std::int64_t most) {
 }
 
 void grow(Axes& axes, std::int64_t room, std::int64_t line, std::int64_t Axis::* stride) {
-  std::vector<Axis*> order;
-  for (auto& axis : axes) {
-    axis.block = axis.tile;
-    order.push_back(&axis);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](const Axis* x, const Axis* y) { return x->*stride < y->*stride; });
-  for (auto* axis : order) {
+  // By rising strides, of equal ones in their order.
+  const auto before = [&](const Axis& x, const Axis& y) { return std::pair(x.*stride, &x) < std::pair(y.*stride, &y); };
+  const auto next_of = [&](const Axis* last) {
+    Axis* next = nullptr;
+    for (auto& axis : axes) {
+      if ((last == nullptr || before(*last, axis)) && (next == nullptr || before(axis, *next))) next = &axis;
+    }
+    return next;
+  };
+  for (auto& axis : axes) axis.block = axis.tile;
+  Axis* const first = next_of(nullptr);
+  for (auto* axis = first; axis != nullptr; axis = next_of(axis)) {
     const auto now = product(axes, block_of);
     auto times = std::clamp<std::int64_t>(room / now, 1, parts(axis->extent, axis->tile));
     const auto tiles = parts(axis->extent, axis->tile);
     auto even = parts(tiles, parts(tiles, times));  // blocks of equal size
     // Of what is read along this axis whole lines, as far as there is room.
     const auto unit = std::max<std::int64_t>(line / axis->tile, 1);
-    if (axis == order.front() && axis->extent % line == 0 && 2 * times > unit)
+    if (axis == first && axis->extent % line == 0 && 2 * times > unit)
       even = std::max(up(even, unit) <= times ? up(even, unit) : times / unit * unit, unit);
     axis->block = axis->tile * std::min(even, tiles);
   }

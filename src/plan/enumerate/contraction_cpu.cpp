@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/contraction.hpp"
@@ -319,7 +320,7 @@ class CpuContractionEnumerator : public ContractionSides {
   /// make no other blocks.
   template <class F>
   void for_each_blocking(const RegisterTile& tile, const double& most_us, F f) {
-    std::array<std::array<std::optional<Blocking>, 3>, 2> known;
+    std::array<std::array<bool, 3>, 2> known = {};
     for (std::size_t k = 0; k < kPacks.size(); ++k) {
       if (!tile.ways[k] || tile.ways[k]->least_us > most_us) continue;
       auto& way = *ways_[k];
@@ -335,18 +336,19 @@ class CpuContractionEnumerator : public ContractionSides {
           f(predicted_us(b, problem_, *device_), b);
           continue;
         }
-        auto& b = known[way.pack_columns ? 1 : 0][static_cast<std::size_t>(blocks)];
-        if (!b) {
+        const std::size_t columns = way.pack_columns ? 1 : 0, number = static_cast<std::size_t>(blocks);
+        auto& b = blocked_[columns][number];
+        if (!std::exchange(known[columns][number], true)) {
           b = way;
-          b->blocks = blocks;
-          b->pack_rows = pack_rows_first(tile, way.pack_columns);
+          b.blocks = blocks;
+          b.pack_rows = pack_rows_first(tile, way.pack_columns);
           const auto share = device_->cache_bytes / 2 / std::max(device_->threads, 1);
           const auto room = blocks == Blocks::wide ? std::min<std::int64_t>(share, 8 << 20) : device_->l2_bytes / 2;
-          make_blocks(*b, room, kManyTasks);
-          if (points() >= kLongRun && !lanes_of_both() && !across_) make_fewer_tasks(*b, room);
+          make_blocks(b, room, kManyTasks);
+          if (points() >= kLongRun && !lanes_of_both() && !across_) make_fewer_tasks(b, room);
         }
-        b->pack_rows = way.pack_rows;
-        f(predicted_us(*b, problem_, *device_), *b);
+        b.pack_rows = way.pack_rows;
+        f(predicted_us(b, problem_, *device_), b);
       }
     }
   }
@@ -364,7 +366,8 @@ class CpuContractionEnumerator : public ContractionSides {
   }
 
   std::array<std::optional<Tiles>, kPacks.size()> tiles_;    ///< as far as they were asked for
-  std::array<std::optional<Blocking>, kPacks.size()> ways_;  ///< register tiles are made in their places
+  std::array<std::optional<Blocking>, kPacks.size()> ways_;  ///< register tiles are made in their places,
+  std::array<std::array<Blocking, 3>, 2> blocked_;           ///< and their blocks in these
 };
 
 }  // namespace gett
@@ -372,11 +375,14 @@ class CpuContractionEnumerator : public ContractionSides {
 /// All ways in which vectors lie, and of joined axes where those are worth it; what they share is worked out once.
 class CpuContraction::Ways {
  public:
-  Ways(const ir::Program& program, const CpuModel& device)
-      : contraction_(kernel::contraction_of(program)), device_(device), alone_(device.alone()) {
+  Ways(ir::Program program, const CpuModel& device)
+      : program_(std::move(program)),
+        contraction_(kernel::contraction_of(program_)),
+        device_(device),
+        alone_(device.alone()) {
     if (!contraction_) return;
     for (const auto lanes : {gett::Lanes::result, gett::Lanes::first, gett::Lanes::second}) {
-      gett::CpuContractionEnumerator way(program, *contraction_, alone_);
+      gett::CpuContractionEnumerator way(program_, *contraction_, alone_);
       const bool suits = way.suits(lanes);
       if (lanes == gett::Lanes::result) sums_ = suits;
       if (!suits) continue;
@@ -454,7 +460,8 @@ class CpuContraction::Ways {
     gett::CpuContractionEnumerator tiles;
     bool joined;
   };
-  std::optional<kernel::Contraction> contraction_;
+  const ir::Program program_;
+  const std::optional<kernel::Contraction> contraction_;
   const CpuModel& device_;
   CpuModel alone_;
   bool sums_ = false;  ///< whether vectors may run along the result's fastest index
@@ -462,8 +469,8 @@ class CpuContraction::Ways {
   std::vector<Way> all_;
 };
 
-CpuContraction::CpuContraction(const ir::Program& program, const CpuModel& device)
-    : ways_(std::make_unique<Ways>(program, device)) {}
+CpuContraction::CpuContraction(ir::Program program, const CpuModel& device)
+    : ways_(std::make_unique<Ways>(std::move(program), device)) {}
 CpuContraction::~CpuContraction() = default;
 CpuContraction::CpuContraction(CpuContraction&&) noexcept = default;
 CpuContraction& CpuContraction::operator=(CpuContraction&&) noexcept = default;

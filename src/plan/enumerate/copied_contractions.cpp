@@ -72,9 +72,9 @@ class LeastTimes {
 double short_rows_us(const kernel::Composite& composite, const CpuModel& device) {
   constexpr double kElement = 2e-3, kShort = 128;  // bytes
   double us = 0;
-  for (std::size_t k = 0; k < composite.canonical.size(); ++k) {
+  for (std::size_t k = 0; k < composite.sequence.steps.size(); ++k) {
     if (k == composite.product) continue;
-    const auto& program = composite.canonical[k].program;
+    const auto program = composite.canonical(k).program;
     const auto& buffer = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
     const auto points = static_cast<double>(program.points()), size = static_cast<double>(size_of(buffer.type));
     const double bytes = 2 * points * size;
@@ -111,7 +111,7 @@ std::vector<CopiedContraction> joined(const ir::Program& program, const CpuModel
     for (const int one : {kFirst, kSecond, kResult}) least_us += (which & one) != 0 ? least.copy(one) : 0;
     if (least_us > most_us) continue;
     const auto composite = kernel::composite_of(program, {"", made.directives});
-    CpuContraction rest(composite.canonical[composite.product].program, device);
+    CpuContraction rest(composite.canonical(composite.product).program, device);
     const auto least_product_us = rest.least_us();
     if (least_product_us > most_us) continue;
     const auto us = times.us(composite) + short_rows_us(composite, device);
@@ -135,7 +135,8 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
   CopyTimes<CpuModel> times(device);
   std::vector<CopiedContraction> found;
   CopiedContraction best{{}, std::numeric_limits<double>::infinity()};
-  double copied_us = 0;  // of the copies of that
+  kernel::Composite copied{ir::sequence_of(program)};  // that, and what its copies take
+  double copied_us = 0;
   std::vector<int> left;
   if (!matrices.same_operand()) left = {MatrixCopies::kFirst, MatrixCopies::kSecond};
   left.push_back(MatrixCopies::kResult);
@@ -164,10 +165,11 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
     for (const int which : left) {
       if (copied_us + least.copy(which) + least.product() > most_us) continue;
       for (auto& order : matrices.orders(which)) {
+        auto composite = copied;
+        kernel::add_copy(composite, order);
         auto copies = best.copies;
         copies.push_back(std::move(order));
-        auto composite = kernel::composite_of(program, {"", copies});
-        CpuContraction product(composite.canonical[composite.product].program, device);
+        CpuContraction product(composite.canonical(composite.product).program, device);
         const auto product_us = product.least_us();
         ways.push_back({copied_us + least.fastest_copy(which) + product_us, product_us, which, std::move(copies),
                         std::move(composite), std::move(product)});
@@ -176,6 +178,7 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
     std::stable_sort(ways.begin(), ways.end(), [](const Way& x, const Way& y) { return x.least_us < y.least_us; });
     auto next = best;
     const double less_us = best.copies.empty() ? best.predicted_us : kEnough * best.predicted_us;
+    kernel::Composite next_copied;
     double next_copied_us = 0;
     int taken = 0;
     for (auto& way : ways) {
@@ -194,12 +197,14 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
       found.push_back({std::move(way.copies), us + *product_us});
       if (found.back().predicted_us >= next.predicted_us) continue;
       next = found.back();
+      next_copied = std::move(way.composite);
       next_copied_us = us;
       taken = way.which;
     }
     if (taken == 0) break;
     std::erase(left, taken);
     best = std::move(next);
+    copied = std::move(next_copied);
     copied_us = next_copied_us;
   }
   for (auto& each : joined(program, device, matrices, least, times, std::min(most_us, kEnough * best.predicted_us)))
@@ -215,7 +220,7 @@ std::vector<Candidate> copied_candidates(const ir::Program& program, const CpuMo
                                          std::size_t most) {
   const auto composite = kernel::composite_of(program, {"", copies});
   const auto us = CopyTimes<CpuModel>(device).us(composite);
-  auto list = contraction_candidates(composite.canonical[composite.product].program, device, most);
+  auto list = contraction_candidates(composite.canonical(composite.product).program, device, most);
   for (auto& candidate : list) {
     auto& schedule = candidate.schedule;
     schedule.name += suffix(copies);

@@ -43,7 +43,7 @@ std::vector<Candidate> enumerated(const ir::Program& program, const Device& devi
     call.subject = "gemm";
     candidate.schedule.directives.push_back(call);
     const auto composite = kernel::composite_of(program, candidate.schedule);
-    const auto& rest = composite.canonical[composite.product].program;
+    const auto rest = composite.canonical(composite.product).program;
     const auto product = kernel::matrix_product_of(rest);
     if (!product || !library_has(*product, device)) continue;
     const auto us = times.us(composite);

@@ -75,9 +75,9 @@ class CopyTimes {
   explicit CopyTimes(const Device& device) : device_(device) {}
   double us(const kernel::Composite& composite) {
     double sum = 0;
-    for (std::size_t k = 0; k < composite.canonical.size(); ++k) {
+    for (std::size_t k = 0; k < composite.sequence.steps.size(); ++k) {
       if (k == composite.product) continue;
-      const auto& program = composite.canonical[k].program;
+      const auto program = composite.canonical(k).program;
       const auto [place, fresh] = known_.try_emplace(ir::print(program));
       if (fresh) place->second = best_candidate(program, device_).predicted_us;
       sum += place->second;
