@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -284,26 +285,34 @@ class CpuCopyEnumerator {
     if (sides_.write_stride(written) != 1) return;
     const auto size = std::max(sides_.read_bytes(), sides_.write_bytes());
     const auto most_bytes = std::clamp(device_.l2_bytes / 4, kFewestArrayBytes, kMostArrayBytes);
-    std::set<Tile> seen;
-    for (const std::int64_t read_run : {64, 128, 192, 256, 384, 512, 1024, 2048}) {
-      for (const std::int64_t write_run : {64, 128, 192, 256, 384, 512, 1024, 2048}) {
-        auto tile = reach(true, read_run / size, -1);
-        const auto writing = reach(false, write_run / size, -1);
-        for (std::size_t q = 0; q < tile.size(); ++q) tile[q] = std::max(tile[q], writing[q]);
-        if (!seen.insert(tile).second) continue;
+    constexpr std::array<std::int64_t, 8> kRuns = {64, 128, 192, 256, 384, 512, 1024, 2048};
+    std::array<Tile, kRuns.size()> reading, writing;
+    for (std::size_t k = 0; k < kRuns.size(); ++k) {
+      reading[k] = reach(true, kRuns[k] / size, -1);
+      writing[k] = reach(false, kRuns[k] / size, -1);
+    }
+    std::vector<Tile> seen;
+    for (const auto& reads : reading) {
+      for (const auto& writes : writing) {
+        auto tile = reads;
+        for (std::size_t q = 0; q < tile.size(); ++q) tile[q] = std::max(tile[q], writes[q]);
+        if (std::find(seen.begin(), seen.end(), tile) != seen.end()) continue;
+        seen.push_back(tile);
         bool ragged = false;
         for (std::size_t q = 0; q < tile.size(); ++q) ragged = ragged || program_.indices[q].extent % tile[q] != 0;
         if (ragged && adds()) continue;
-        kernel::Stage stage;
+        Moves moves;
+        moves.tile = tile;
+        moves.order = sides_.read_order;
+        moves.threads = 1;
+        auto& stage = moves.stage.emplace();
         stage.load = sides_.load;
         stage.memory = kernel::StageMemory::shared;
-        stage.mapping = {sides_.digits(true, tile), 1, 1};
         stage.layout = array_layout(tile);
         stage.prefetch_distance = 1;
-        if (stage.layout.elements * sides_.read_bytes() > most_bytes) continue;
-        auto moves = base(tile);
-        moves.order = sides_.read_order;
-        moves.stage = std::move(stage);
+        if (stage.layout.elements * sides_.read_bytes() > most_bytes || !may_be_best(moves)) continue;
+        moves.mapping = {sides_.digits(false, tile), 1, 1};
+        stage.mapping = {sides_.digits(true, tile), 1, 1};
         if (read != written) cut_blocks(moves);
         const auto name = name_of("staged", tile, moves.stage->mapping.vector);
         moves.streaming = true;
@@ -319,6 +328,16 @@ class CpuCopyEnumerator {
         add([&] { return fmt::format("{} kept", name()); }, moves);
       }
     }
+  }
+
+  /// Whether such a tile may take less than the best so far, where that alone is asked for, by either kind of stores.
+  bool may_be_best(Moves& moves) const {
+    if (!only_best_ || list_.empty()) return true;
+    const auto least_us = [&](bool streaming) {
+      moves.streaming = streaming;
+      return prices_.least_us(moves);
+    };
+    return std::min(least_us(true), least_us(false)) < list_.front().predicted_us;
   }
 
   /// The same tiles in an order that continues runs early, so that few lines are carried at a time.

@@ -101,16 +101,24 @@ constexpr std::int64_t kHalfLine = kLineBytes / 2;
 constexpr double kReadGBs = 44, kReadHalfRun = 31;    // of all threads: half the rate at runs of that many bytes
 constexpr double kWriteGBs = 88, kWriteHalfRun = 14;  // nontemporal
 constexpr double kCopyGBs = 2 / (1 / kReadGBs + 1 / kWriteGBs);
-constexpr double kThroughArrays = 0.9;  // of such a copy's time: one array is read beside the writing of another
-constexpr double kFetched = 1;          // the same of tiles that are asked for
-constexpr double kFirstGBs = 300, kOtherGBs = 125;  // where both tensors are in the first cache, in caches
-constexpr double kThroughArray = 1.05;              // of that time: an array takes room that both tensors could have
+constexpr double kFetched = 1;  // of such a copy's time: of tiles that are asked for
+
+double array_bytes(const Sides& sides, const kernel::Moves& moves) {
+  const bool in_array = moves.stage && moves.stage->memory == kernel::StageMemory::shared;
+  return in_array ? static_cast<double>(moves.shared_bytes(sides.program)) : 0;
+}
+
+/// Times of a copy's that moving through such an array takes in memory.
+double through_array(double bytes, const CpuModel& device) {
+  constexpr double kThroughArrays = 0.9;         // one is read beside the writing of another
+  constexpr double kCrowded = 0.06, kRoomy = 8;  // for each time an array doubles beyond that part of L1
+  return kThroughArrays + kCrowded * std::max(std::log2(kRoomy * (bytes / static_cast<double>(device.l1_bytes))), 0.0);
+}
 
 /// Nanoseconds of memory where a tile waits in an array and is written by nontemporal stores. Reads are asked for
 /// ahead, so that their runs hardly count; writes are in whole lines, all but the ends.
 double through_array_ns(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device,
                         std::int64_t run_bytes) {
-  constexpr double kCrowded = 0.06, kRoomy = 8;         // for each time an array doubles beyond that part of L1
   constexpr double kSharedLine = 1.3, kRunLines = 0.3;  // more moved for each line that is written in part, each run
   constexpr double kWaitingLine = 0.2;                  // for each line that waits to be completed
   constexpr double kLoneLine = 1.2;                     // for each line that is not written beside another
@@ -119,11 +127,9 @@ double through_array_ns(const Sides& sides, const kernel::Moves& moves, const Tr
   const auto line = static_cast<double>(kLineBytes);
   const auto written = static_cast<double>(traffic.write.bytes), run = static_cast<double>(run_bytes);
   const double sectors = traffic.read.sectors * static_cast<double>(kSectorBytes);
-  const double share = static_cast<double>(moves.shared_bytes(sides.program)) / static_cast<double>(device.l1_bytes);
-  const double crowded = kCrowded * std::max(std::log2(kRoomy * share), 0.0);
   const auto row = row_run(sides, moves, traffic.read);
   const double waited = sectors / kReadGBs * (many_rows(sides, moves, row, device.slower_rows) - 1);
-  double moved = (sectors + written) * (kThroughArrays + crowded);
+  double moved = (sectors + written) * through_array(array_bytes(sides, moves), device);
   double shared = shared_lines(sides, traffic.write, run_bytes);
   if (moves.stage->line_carry >= 0) {
     const auto carry = kernel::line_carry_of(sides.program, moves);
@@ -208,23 +214,31 @@ double crowded_sets(const Sides& sides, const kernel::Moves& moves, bool read) {
   return std::max(std::log2(rows_apart(sides, moves, read, 1, kNear, kFar) / kWays), 0.0);
 }
 
-/// Nanoseconds of the caches where both tensors are there, of one thread.
+/// Nanoseconds of the caches where both tensors are there, of one thread, whatever the vectors.
+///   touched  bytes of both for each tile
+double touching_ns(double bytes, double touched, double array, const CpuModel& device) {
+  constexpr double kFirstGBs = 300, kOtherGBs = 125;
+  constexpr double kThroughArray = 1.05, kArrayShare = 0.83;  // an array takes room that both tensors could have
+  constexpr double kCrowded = 0.064, kRoomy = 2;  // for each time a tile doubles beyond that part of the first cache
+  const auto l1 = static_cast<double>(device.l1_bytes);
+  double ns = bytes / (bytes <= l1 ? kFirstGBs : kOtherGBs);
+  if (array > 0) ns *= kThroughArray + kArrayShare * array / l1;
+  return ns * (1 + kCrowded * std::max(std::log2(kRoomy * (touched + array) / l1), 0.0));
+}
+
+/// The same of moves as they are.
 double cached_ns(const Sides& sides, const kernel::Moves& moves, const Traffic& traffic, const CpuModel& device,
                  std::int64_t run_bytes) {
-  constexpr double kArrayShare = 0.83;            // the first cache's that an array is
-  constexpr double kCrowded = 0.064, kRoomy = 2;  // for each time a tile doubles beyond that part of the first cache
   constexpr double kTwoLines = 0.035, kTwoWideLines = 0.7;  // for a vector in two lines; where vectors have 64 bytes
   constexpr double kSameLine = 0.14;                        // for each further vector of a line of the output
   constexpr double kSets = 0.02;                            // for each time the rows of a block's tile crowd a set
-  const auto line = static_cast<double>(kLineBytes), l1 = static_cast<double>(device.l1_bytes);
+  const auto line = static_cast<double>(kLineBytes);
   const auto read = static_cast<double>(traffic.read.bytes), written = static_cast<double>(traffic.write.bytes);
-  const bool in_array = moves.stage && moves.stage->memory == kernel::StageMemory::shared;
-  const auto array = in_array ? static_cast<double>(moves.shared_bytes(sides.program)) : 0;
+  const double array = array_bytes(sides, moves);
+  const bool in_array = array > 0;
   const double touched = (traffic.read.sectors + traffic.write.sectors) * static_cast<double>(kSectorBytes) /
                          static_cast<double>(traffic.tiles);
-  double ns = (read + written) / (read + written <= l1 ? kFirstGBs : kOtherGBs);
-  if (in_array) ns *= kThroughArray + kArrayShare * array / l1;
-  ns *= 1 + kCrowded * std::max(std::log2(kRoomy * (touched + array) / l1), 0.0);
+  double ns = touching_ns(read + written, touched, array, device);
   if (!moves.stage || moves.stage->mapping.vector == 1) return ns;
   if (!in_array) {
     ns *= 1 + kSets * (crowded_sets(sides, moves, true) + crowded_sets(sides, moves, false));
@@ -279,6 +293,10 @@ CpuMoveCounts counts_of(const Sides& sides, const kernel::Moves& moves) {
   return does;
 }
 
+namespace {
+constexpr double kByte = 0.0055;  // nanoseconds, of what is written from an array; of a row that is moved into it
+}  // namespace
+
 double element_ns(const Sides& sides, const kernel::Moves& moves) {
   constexpr double kOne = 0.19;        // a load and a store, with their addresses
   constexpr double kCopied = 0.03;     // along a row
@@ -289,7 +307,6 @@ double element_ns(const Sides& sides, const kernel::Moves& moves) {
   constexpr int kRowsAtOnce = 16;
   constexpr double kSpilled = 5.4;    // where a block has more rows
   constexpr double kCopiedRow = 1.2;  // to move a row of a tile into its array, in whole vectors
-  constexpr double kByte = 0.0055;    // of such a row; of what is written from an array
   const auto tile = [&](int q) { return static_cast<double>(moves.tile[static_cast<std::size_t>(q)]); };
   const int read = sides.read_first(), written = sides.write_first();
   const auto row = [&](double elements) { return kRow / elements + kCopied; };
@@ -325,8 +342,6 @@ double element_ns(const Sides& sides, const kernel::Moves& moves) {
 
 namespace {
 
-bool in_array(const kernel::Moves& moves) { return moves.stage && moves.stage->memory == kernel::StageMemory::shared; }
-
 /// The longer one, and what it leaves of the other.
 double side_by_side(double x, double y) { return std::max(x, y) + 0.3 * std::min(x, y); }
 
@@ -347,18 +362,28 @@ CpuMovePrices::CpuMovePrices(const Sides& sides, const CpuModel& device)
 }
 
 double CpuMovePrices::least_memory_ns(const kernel::Moves& moves) const {
-  const double bytes = read_bytes_ + write_bytes_;
+  const double bytes = read_bytes_ + write_bytes_, array = array_bytes(sides_, moves);
   if (beyond_caches()) {
-    const double ns = !moves.streaming  ? (read_bytes_ + 2 * write_bytes_) / kReadGBs
-                      : in_array(moves) ? kThroughArrays * bytes / kCopyGBs
+    const double ns = !moves.streaming ? (read_bytes_ + 2 * write_bytes_) / kReadGBs
+                      : array > 0      ? through_array(array, device_) * bytes / kCopyGBs
                       : moves.stage && moves.stage->prefetch_distance > 0
                           ? kFetched * bytes / kCopyGBs
                           : read_bytes_ / kReadGBs + write_bytes_ / kWriteGBs;
     return device_.streaming_GBs > 0 ? ns * (kCopyGBs / device_.streaming_GBs) : ns;
   }
-  const double ns = (in_array(moves) ? kThroughArray : 1) * bytes /
-                    (bytes <= static_cast<double>(device_.l1_bytes) ? kFirstGBs : kOtherGBs) / device_.threads;
+  const double touched = bytes / static_cast<double>(moves.tiles(sides_.program));
+  const double ns = touching_ns(bytes, touched, array, device_) / device_.threads;
   return moves.streaming ? ns + write_bytes_ / kWriteGBs : ns;
+}
+
+double CpuMovePrices::least_us(const kernel::Moves& moves, double moving_ns) const {
+  constexpr double kRounding = 1 - 1e-9;
+  return kRounding * side_by_side(least_memory_ns(moves), moving_ns / device_.threads) * 1e-3;
+}
+
+double CpuMovePrices::least_us(const kernel::Moves& moves) const {
+  const bool in_array = array_bytes(sides_, moves) > 0;
+  return least_us(moves, in_array ? points_ * kByte * static_cast<double>(sides_.read_bytes()) : 0);
 }
 
 double CpuMovePrices::memory_ns(const kernel::Moves& moves, const Traffic& traffic) const {
@@ -367,26 +392,26 @@ double CpuMovePrices::memory_ns(const kernel::Moves& moves, const Traffic& traff
     const double ns = cached_ns(sides_, moves, traffic, device_, run) / device_.threads;
     return moves.streaming ? ns + write_bytes_ / rate(kWriteGBs, kWriteHalfRun, run) : ns;
   }
+  const bool in_array = array_bytes(sides_, moves) > 0;
   double ns = 0;
   if (!moves.streaming) {
     ns = filled_ns(sides_, traffic, run);
-  } else if (in_array(moves)) {
+  } else if (in_array) {
     ns = through_array_ns(sides_, moves, traffic, device_, run);
   } else if (moves.stage && moves.stage->prefetch_distance > 0) {
     ns = fetched_ns(sides_, moves, traffic);
   } else {
     ns = streaming_ns(sides_, moves, traffic, device_, run);
   }
-  if (in_array(moves)) ns *= repeated(sides_, moves);
+  if (in_array) ns *= repeated(sides_, moves);
   // Where this machine's copy was measured, its memory is so much faster than the one above.
   return device_.streaming_GBs > 0 ? ns * (kCopyGBs / device_.streaming_GBs) : ns;
 }
 
 std::optional<MovesCandidate> CpuMovePrices::priced(const kernel::Moves& moves, double below_us) const {
   constexpr double kTile = 5;  // nanoseconds to find one
-  constexpr double kRounding = 1 - 1e-9;
   const double threads = device_.threads, moving = points_ * element_ns(sides_, moves);
-  if (kRounding * side_by_side(least_memory_ns(moves), moving / threads) * 1e-3 >= below_us) return std::nullopt;
+  if (least_us(moves, moving) >= below_us) return std::nullopt;
   Traffic traffic;
   traffic.tiles = moves.tiles(sides_.program);
   traffic.write = write_.in_boxes(moves.tile);

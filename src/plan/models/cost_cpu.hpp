@@ -43,8 +43,11 @@ class CpuMovePrices {
   /// `below_us`.
   std::optional<MovesCandidate> priced(const kernel::Moves& moves,
                                        double below_us = std::numeric_limits<double>::infinity()) const;
+  /// What such moves take at least, whatever the blocks that an array is filled by.
+  double least_us(const kernel::Moves& moves) const;
 
  private:
+  double least_us(const kernel::Moves& moves, double moving_ns) const;
   /// Nanoseconds that memory or caches take at least, whatever runs such moves read and write.
   double least_memory_ns(const kernel::Moves& moves) const;
   double memory_ns(const kernel::Moves& moves, const Traffic& traffic) const;
