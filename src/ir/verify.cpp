@@ -181,14 +181,15 @@ class Verifier {
   /// A reduced index has a value only inside its reductions.
   void index_values() const {
     const auto count = program_.indices.size();
-    std::vector<char> needs(program_.nodes.size() * count);  // a row for each node
-    std::vector<char> over(count);
+    std::vector<char> rows((program_.nodes.size() + 1) * count);  // one for each node, and one of what it runs over
+    auto* const over = rows.data();
+    auto* const needs = rows.data() + count;
     for (std::size_t id = 0; id < program_.nodes.size(); ++id) {
       const auto& node = program_.nodes[id];
-      auto* const mine = needs.data() + id * count;
-      for (const int q : node.over) over[static_cast<std::size_t>(q)] = 1;
+      auto* const mine = needs + id * count;
+      for (const int q : node.over) over[q] = 1;
       const auto inherit = [&](int k, bool bound) {
-        const auto* const below = needs.data() + static_cast<std::size_t>(node.operand[k]) * count;
+        const auto* const below = needs + static_cast<std::size_t>(node.operand[k]) * count;
         for (std::size_t q = 0; q < count; ++q) {
           if (below[q] != 0 && !(bound && over[q] != 0)) mine[q] = 1;
         }
@@ -200,10 +201,10 @@ class Verifier {
       // The start of a compaction and the initial value of a scan may not depend on the scanned index.
       const auto before = node.kind == NodeKind::compact ? 2 : node.kind == NodeKind::scan ? 1 : -1;
       for (int k = 0; k < operand_count(node); ++k) inherit(k, k != before);
-      for (const int q : node.over) over[static_cast<std::size_t>(q)] = 0;
+      for (const int q : node.over) over[q] = 0;
     }
     for (const auto& statement : program_.statements) {
-      const auto* const needed = needs.data() + static_cast<std::size_t>(statement.value) * count;
+      const auto* const needed = needs + static_cast<std::size_t>(statement.value) * count;
       for (std::size_t q = 0; q < count; ++q) {
         require(needed[q] == 0 || !run_over_[q], "an index that nodes run over has a value inside of them alone");
       }

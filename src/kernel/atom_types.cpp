@@ -8,31 +8,36 @@ DType operand_type(const Atom* atom, const Contraction& contraction) noexcept {
   return atom != nullptr && atom->a.per_register() > 1 ? dtype_of(atom->a.type) : contraction.type;
 }
 
-std::string mismatch(const Atom& atom, int parts, const ir::Program& program, const Contraction& contraction) {
+bool computes(const Atom& atom, int parts, const ir::Program& program, const Contraction& contraction,
+              std::string* why) {
+  const auto fails = [&](auto format, const auto&... values) {
+    if (why != nullptr) *why = fmt::format(format, values...);
+    return false;
+  };
   const bool in_parts = (contraction.type == DType::c128 && atom.a.type == AtomType::f64) ||
                         (contraction.type == DType::c64 && atom.a.type == AtomType::tf32);
   if (const auto type = dtype_of(atom.c.type); type != contraction.type && !in_parts)
-    return fmt::format("sums in {}, and those of the program are in {}", name(type), name(contraction.type));
+    return fails(FMT_STRING("sums in {}, and those of the program are in {}"), name(type), name(contraction.type));
   if (atom.a.type == AtomType::tf32) {
     const auto precision = parts == 1 ? Precision::tf32 : Precision::tf32x3;
     if (program.precision == Precision::operands || (parts == 1 && program.precision != precision))
-      return fmt::format("products in {}, and those of the program are in {}", name(precision),
-                         name(program.precision));
+      return fails(FMT_STRING("products in {}, and those of the program are in {}"), name(precision),
+                   name(program.precision));
   }
   if (atom.warps > 1 && (parts > 1 || is_complex(contraction.type)))
-    return fmt::format("products of warp groups are of real numbers in one part, and these are of {} in {}",
-                       name(contraction.type), parts);
+    return fails(FMT_STRING("products of warp groups are of real numbers in one part, and these are of {} in {}"),
+                 name(contraction.type), parts);
   if (parts > 2 || (parts == 2 && atom.a.type != AtomType::tf32))
-    return fmt::format("factors of {} in {} parts", name(dtype_of(atom.a.type)), parts);
+    return fails(FMT_STRING("factors of {} in {} parts"), name(dtype_of(atom.a.type)), parts);
   for (const auto* factor : {&contraction.first, &contraction.second}) {
     const auto& load = program.nodes[static_cast<std::size_t>(factor->load)];
     const auto type = operand_type(&atom, contraction);
     if (atom.a.per_register() > 1 && factor->rounded.value_or(load.type) != type)
-      return fmt::format("{} is of type {}, which nothing converts to {}",
-                         program.buffers[static_cast<std::size_t>(load.source)].name,
-                         name(factor->rounded.value_or(load.type)), name(type));
+      return fails(FMT_STRING("{} is of type {}, which nothing converts to {}"),
+                   program.buffers[static_cast<std::size_t>(load.source)].name,
+                   name(factor->rounded.value_or(load.type)), name(type));
   }
-  return {};
+  return true;
 }
 
 Precision effective_precision(const ir::Program& program, Precision wanted, int sm) {

@@ -12,12 +12,14 @@ namespace ricci::kernel {
 /// of elements that share a register, which the atom takes as they are or rounded. Null: fused multiply-adds.
 DType operand_type(const Atom* atom, const Contraction& contraction) noexcept;
 
-/// Why an atom does not compute a contraction as the program says; empty where it does. Products of f16, of bf16 and of
+/// Whether an atom computes a contraction as the program says. Products of f16, of bf16 and of
 /// bytes are exact in the types that these atoms sum in. Sums of f32 by a tensor core are of a few products at a time,
 /// each aligned to the largest and cut off below it, at least as fine as the f32 of the largest: what f32 sums in a
 /// free order are bound by, with one more bit of error a step. Atoms of f64 compute products of c128 in four real ones.
 ///   parts  that each factor of tf32 is the sum of: 1 for Precision::tf32, 2 for Precision::tf32x3
-std::string mismatch(const Atom& atom, int parts, const ir::Program& program, const Contraction& contraction);
+///   why    where not null, is told why not
+bool computes(const Atom& atom, int parts, const ir::Program& program, const Contraction& contraction,
+              std::string* why = nullptr);
 
 /// What is wanted, where a program on that device is a contraction that sums in f32 and has tensor cores for it: the
 /// same kernel has the same key whatever was asked for in vain. sm: 0 on a CPU.

@@ -44,7 +44,7 @@ void Builder::atom(const Directive& directive) {
   if (instruction_ != nullptr && deep % instruction_->k != 0)
     fail(fmt::format("a depth of {} in atoms of {}", deep, instruction_->k));
   if (instruction_ != nullptr) {
-    if (const auto rule = mismatch(*instruction_, directive.parts, program_, contraction); !rule.empty()) fail(rule);
+    if (std::string why; !computes(*instruction_, directive.parts, program_, contraction, &why)) fail(why);
     if (instruction_->warps > 1) check_group(mma);
   }
   for (std::size_t q = 0; q < axes_.size(); ++q) {

@@ -1,5 +1,6 @@
 #include "runtime/predictions.hpp"
 
+#include <initializer_list>
 #include <utility>
 
 #include "kernel/atom_types.hpp"
@@ -16,49 +17,34 @@ bool has_points(const ir::Program& program) {
 
 std::string form_of(const ir::Program& program) {
   std::string form;
-  form.reserve(1024);
-  const auto add = [&](const auto& value) {
-    form.append(reinterpret_cast<const char*>(&value), sizeof value);  // NOLINT(*-reinterpret-cast)
+  form.reserve(2048);
+  const auto add = [&](const auto* values, std::size_t count) {
+    form.append(reinterpret_cast<const char*>(values), count * sizeof *values);  // NOLINT(*-reinterpret-cast)
   };
+  const auto add_numbers = [&](std::initializer_list<std::int64_t> numbers) { add(numbers.begin(), numbers.size()); };
+  const auto number = [](auto value) { return static_cast<std::int64_t>(value); };
   const auto add_affine = [&](const ir::Affine& affine) {
-    for (const auto coefficient : affine.coefficient) add(coefficient);
-    add(affine.constant);
+    add_numbers({affine.constant, number(affine.coefficient.size())});
+    add(affine.coefficient.data(), affine.coefficient.size());
   };
-  add(program.exact);
-  add(program.precision);
-  add(program.indices.size());
-  for (const auto& index : program.indices) add(index.extent);
-  add(program.buffers.size());
+  add_numbers({program.exact, number(program.precision), number(program.indices.size()), number(program.buffers.size()),
+               number(program.params.size()), number(program.nodes.size())});
+  for (const auto& index : program.indices) add(&index.extent, 1);
   for (const auto& buffer : program.buffers) {
-    add(buffer.type);
-    add(buffer.written);
-    add(buffer.tf32);
-    add(buffer.first);
-    add(buffer.last);
-    add(buffer.alignment);
+    add_numbers({number(buffer.type), buffer.written, buffer.tf32, buffer.first, buffer.last, buffer.alignment});
   }
-  add(program.params.size());
-  for (const auto& param : program.params) add(param.type);
-  add(program.nodes.size());
+  for (const auto& param : program.params) add(&param.type, 1);
   for (const auto& node : program.nodes) {
-    add(node.kind);
-    add(node.op);
-    add(node.type);
-    add(node.operand);
-    add(node.source);
-    add(node.offset.coefficient.size());
+    const double value[] = {node.value.real(), node.value.imag()};
+    add_numbers({number(node.kind), number(node.op), number(node.type), node.operand[0], node.operand[1],
+                 node.operand[2], node.source, node.exclusive, number(node.integer), number(node.over.size())});
+    add(node.over.data(), node.over.size());
+    add(value, 2);
     add_affine(node.offset);
-    add(node.over.size());
-    for (const auto q : node.over) add(q);
-    add(node.value);
-    add(node.integer);
-    add(node.exclusive);
   }
   for (const auto& statement : program.statements) {
-    add(statement.buffer);
+    add_numbers({statement.buffer, statement.value, statement.step});
     add_affine(statement.offset);
-    add(statement.value);
-    add(statement.step);
   }
   return form;
 }

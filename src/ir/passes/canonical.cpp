@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
+#include <span>
 
 #include "ir/passes/canonical_nodes.hpp"
 #include "ir/passes/colour_refinement.hpp"
@@ -121,13 +123,17 @@ Program order_by_output(Program program) {
     if (!roles) roles = colours(program);
     return roles->index[q];
   };
-  std::vector<std::vector<std::int64_t>> strides(program.indices.size());  // per index: of loads, largest first
-  for (std::size_t q = 0; q < strides.size(); ++q) {
+  const auto loads = static_cast<std::size_t>(std::count_if(
+      program.nodes.begin(), program.nodes.end(), [](const Node& node) { return node.kind == NodeKind::load; }));
+  std::vector<std::int64_t> all_strides;  // of loads, largest first, index after index
+  all_strides.reserve(loads * program.indices.size());
+  for (std::size_t q = 0; q < program.indices.size(); ++q) {
     for (const auto& node : program.nodes) {
-      if (node.kind == NodeKind::load) strides[q].push_back(std::abs(node.offset.coefficient[q]));
+      if (node.kind == NodeKind::load) all_strides.push_back(std::abs(node.offset.coefficient[q]));
     }
-    std::sort(strides[q].rbegin(), strides[q].rend());
+    std::sort(all_strides.end() - static_cast<std::ptrdiff_t>(loads), all_strides.end(), std::greater<>());
   }
+  const auto strides = [&](std::size_t q) { return std::span(all_strides).subspan(q * loads, loads); };
   std::vector<std::size_t> order(program.indices.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto p, auto q) {
@@ -137,7 +143,9 @@ Program order_by_output(Program program) {
       const auto x = statement.offset.coefficient[p], y = statement.offset.coefficient[q];
       if (x != y) return x > y;
     }
-    if (strides[p] != strides[q]) return strides[p] > strides[q];
+    const auto x = strides(p), y = strides(q);
+    if (!std::equal(x.begin(), x.end(), y.begin()))
+      return std::lexicographical_compare(y.begin(), y.end(), x.begin(), x.end());
     if (program.indices[p].extent != program.indices[q].extent) {
       return program.indices[p].extent > program.indices[q].extent;
     }

@@ -1,9 +1,9 @@
 #include "ir/passes/canonical_nodes.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <tuple>
+#include <unordered_set>
 
 #include "ir/passes/colour_refinement.hpp"
 
@@ -24,29 +24,50 @@ void select_nodes(Program& program, const std::vector<NodeId>& order) {
   for (auto& statement : program.statements) statement.value = place[static_cast<std::size_t>(statement.value)];
 }
 
-/// All that decides what a node computes, once its operands are numbered.
-using Key = std::tuple<NodeKind, OpCode, DType, std::vector<NodeId>, int, std::vector<std::int64_t>, std::int64_t,
-                       std::vector<int>, double, double, std::uint64_t, bool>;
+/// Nodes of a program by all that decides what they compute, once their operands are numbered.
+class NodeValue {
+ public:
+  explicit NodeValue(const std::vector<Node>& nodes) : nodes_(&nodes) {}
 
-Key key_of(const Node& node) {
-  std::vector<NodeId> operands(node.operand, node.operand + operand_count(node));
-  if (node.kind == NodeKind::op && commutes(node.op)) std::sort(operands.begin(), operands.end());
-  const bool load = node.kind == NodeKind::load, constant = node.kind == NodeKind::constant;
-  const bool sourced = load || node.kind == NodeKind::param || node.kind == NodeKind::index;
-  const bool leaf = sourced || constant || node.kind == NodeKind::compact;
-  return {node.kind,
-          leaf ? OpCode::add : node.op,  // a guard's is that of the reduction around it
-          node.type,
-          std::move(operands),
-          sourced ? node.source : -1,
-          load ? node.offset.coefficient : std::vector<std::int64_t>(),
-          load ? node.offset.constant : 0,
-          node.over,
-          constant ? node.value.real() : 0,
-          constant ? node.value.imag() : 0,
-          constant ? node.integer : 0,
-          node.exclusive};
-}
+  /// A hash.
+  std::size_t operator()(NodeId id) const {
+    const auto& node = at(id);
+    std::size_t hash = 0;
+    const auto add = [&](auto value) { hash = hash * 0x9e3779b97f4a7c15U + static_cast<std::size_t>(value); };
+    add(node.kind);
+    if (has_operation(node)) add(node.op);
+    if (has_source(node)) add(node.source);
+    for (const auto coefficient : node.offset.coefficient) add(coefficient);
+    NodeId operands = 0;  // in any order
+    for (int k = 0; k < operand_count(node); ++k) operands += node.operand[k];
+    add(operands);
+    return hash ^ hash >> 32;
+  }
+  /// Whether they are the same.
+  bool operator()(NodeId id_x, NodeId id_y) const {
+    const auto &x = at(id_x), &y = at(id_y);
+    if (x.kind != y.kind || x.type != y.type || x.exclusive != y.exclusive || x.over != y.over) return false;
+    if (has_operation(x) && x.op != y.op) return false;
+    if (has_source(x) && x.source != y.source) return false;
+    if (x.kind == NodeKind::load && x.offset != y.offset) return false;
+    if (x.kind == NodeKind::constant && (x.value != y.value || x.integer != y.integer)) return false;
+    const int count = operand_count(x);
+    if (std::equal(x.operand, x.operand + count, y.operand)) return true;
+    return x.kind == NodeKind::op && commutes(x.op) && x.operand[0] == y.operand[1] && x.operand[1] == y.operand[0];
+  }
+
+ private:
+  const Node& at(NodeId id) const { return (*nodes_)[static_cast<std::size_t>(id)]; }
+  static bool has_source(const Node& node) {
+    return node.kind == NodeKind::load || node.kind == NodeKind::param || node.kind == NodeKind::index;
+  }
+  /// A guard's is that of the reduction around it.
+  static bool has_operation(const Node& node) {
+    return !has_source(node) && node.kind != NodeKind::constant && node.kind != NodeKind::compact;
+  }
+
+  const std::vector<Node>* nodes_;
+};
 
 /// Rebuilds a program with its chains sorted.
 class Sorter {
@@ -222,12 +243,13 @@ Program drop_unused(Program program) {
 }
 
 Program share_nodes(Program program) {
-  std::map<Key, NodeId> known;
+  const NodeValue value(program.nodes);
+  std::unordered_set<NodeId, NodeValue, NodeValue> known(program.nodes.size(), value, value);
   std::vector<NodeId> same(program.nodes.size());
   for (std::size_t id = 0; id < same.size(); ++id) {
     auto& node = program.nodes[id];
     for (int k = 0; k < operand_count(node); ++k) node.operand[k] = same[static_cast<std::size_t>(node.operand[k])];
-    same[id] = known.try_emplace(key_of(node), static_cast<NodeId>(id)).first->second;
+    same[id] = *known.insert(static_cast<NodeId>(id)).first;
   }
   for (auto& statement : program.statements) statement.value = same[static_cast<std::size_t>(statement.value)];
   return drop_unused(std::move(program));

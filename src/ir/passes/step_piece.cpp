@@ -37,7 +37,8 @@ Rows add_rows(Sequence& sequence, const Program& program, const std::vector<int>
   return rows;
 }
 
-StepPiece::StepPiece(const Step& from) : from_(from), substitution_(from.program.indices.size()) {
+StepPiece::StepPiece(const Step& from)
+    : from_(from), substitution_(from.program.indices.size()), known_(from.program.nodes.size(), -1) {
   builder.program.exact = from.program.exact;
   for (const auto& buffer : from.program.buffers) names_.insert(buffer.name);
   for (const auto& param : from.program.params) names_.insert(param.name);
@@ -71,11 +72,12 @@ std::vector<int> StepPiece::whole(const std::vector<int>& old) {
 
 void StepPiece::forget(int old) {
   substitution_[at(old)] = {};
-  known_.clear();
+  std::fill(known_.begin(), known_.end(), -1);
 }
 
 NodeId StepPiece::copy(NodeId old) {
-  if (const auto known = known_.find(old); known != known_.end()) return known->second;
+  const auto is_known = [&](NodeId id) { return known_[at(id)] >= 0; };
+  if (is_known(old)) return known_[at(old)];
   // Chains are as long as programs are: what is still missing below, in a list, operands before users.
   struct Visit {
     NodeId id;
@@ -87,20 +89,20 @@ NodeId StepPiece::copy(NodeId old) {
     const auto& node = from_.program.nodes[at(visit.id)];
     if (visit.next < operand_count(node)) {
       const auto operand = node.operand[visit.next++];
-      if (!known_.contains(operand)) open.push_back({operand});
+      if (!is_known(operand)) open.push_back({operand});
       continue;
     }
     const auto id = visit.id;
     open.pop_back();
-    if (!known_.contains(id)) known_[id] = copy_node(node);
+    if (!is_known(id)) known_[at(id)] = copy_node(node);
   }
-  return known_.at(old);
+  return known_[at(old)];
 }
 
 NodeId StepPiece::copy_node(const Node& node) {
   if (node.kind == NodeKind::index) return index_value(node.source);
   std::array<NodeId, 3> operand{};
-  for (std::size_t k = 0; k < operand.size(); ++k) operand[k] = node.operand[k] < 0 ? -1 : known_.at(node.operand[k]);
+  for (std::size_t k = 0; k < operand.size(); ++k) operand[k] = node.operand[k] < 0 ? -1 : known_[at(node.operand[k])];
   auto renamed = node;
   if (node.kind == NodeKind::load) {
     renamed.source = buffer(node.source);

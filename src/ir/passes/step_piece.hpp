@@ -1,7 +1,6 @@
 // New steps made of parts of an old one, over other indices.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -47,7 +46,7 @@ class StepPiece {
   /// Other values for the old index, and so for all that depends on it, from here on.
   void forget(int old);
   /// From here on, `made` stands wherever the old node did.
-  void replace(NodeId old, NodeId made) { known_[old] = made; }
+  void replace(NodeId old, NodeId made) { known_[at(old)] = made; }
 
   NodeId copy(NodeId old);
   Affine affine(const Affine& old);
@@ -80,7 +79,7 @@ class StepPiece {
 
   const Step& from_;
   std::vector<Substitution> substitution_;  // per old index
-  std::map<NodeId, NodeId> known_;
+  std::vector<NodeId> known_;               // per old node; -1: none
   std::vector<int> storage_, param_;
   std::set<std::string> names_;
 };
