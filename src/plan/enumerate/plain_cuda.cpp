@@ -27,7 +27,7 @@ class PlainCudaEnumerator {
       : program_(program), device_(device), counts_(count_operations(program)) {
     for (const auto& counted : counts_.operations) {
       sums_ = sums_ || program.nodes[static_cast<std::size_t>(counted.node)].kind == ir::NodeKind::reduce;
-      cycles_.push_back(cycles_of(counted));
+      cycles_.push_back(cycles_of(program.nodes[static_cast<std::size_t>(counted.node)].type));
     }
     for (const auto& counted : counts_.loads) {
       const auto& load = program.nodes[static_cast<std::size_t>(counted.node)];
@@ -48,6 +48,21 @@ class PlainCudaEnumerator {
       const bool combines = node.kind == ir::NodeKind::reduce || node.kind == ir::NodeKind::scan;
       if (combines && program.exact && !ir::exactly_associates(node.op, node.type)) cooperates_ = false;
     }
+  }
+
+  /// A lower bound by what sums of products add and load, without what is counted of a program; 0 for others.
+  static double least_us(const ir::Program& program, const GpuModel& device) {
+    const auto contraction = kernel::contraction_of(program);
+    const auto beside = [](kernel::Role role) { return role > kernel::Role::batch; };
+    if (!contraction || program.nodes[static_cast<std::size_t>(contraction->reduce)].kind != ir::NodeKind::reduce ||
+        contraction->first.load == contraction->second.load ||
+        std::any_of(contraction->role.begin(), contraction->role.end(), beside))
+      return 0;
+    double warps = 1.0 / kernel::kWarp;  // each of one product for every lane
+    for (const auto& index : program.indices) warps *= static_cast<double>(index.extent);
+    return least_us(side_by_side(warps * cycles_of(contraction->type), warps * kOfFactors) /
+                        (device.multiprocessors * device.clock_MHz),
+                    0, 0);
   }
 
   /// The fastest, at most `most` of them. All are priced, and these are built; none where products alone take
@@ -94,6 +109,7 @@ class PlainCudaEnumerator {
   static constexpr double kStored = 1.5;               ///< cycles of a line that an outer product writes
   static constexpr double kAlone = 1500, kApart = 20;  ///< of its block, and of each result of a thread
   static constexpr double kMostOfThread = 16;          ///< of a thread that sums products
+  static constexpr double kOfFactors = kLoad / 2;      ///< cycles of loads for each product, with as many results
   static constexpr double kKeptBytes = 1 << 18;        ///< of an operand that caches hold
   static constexpr double kFirstCacheBytes = 128 * 1024;
 
@@ -208,8 +224,7 @@ class PlainCudaEnumerator {
   }
 
   /// Of a warp, for one operation.
-  double cycles_of(const CountedNode& counted) const {
-    const auto type = program_.nodes[static_cast<std::size_t>(counted.node)].type;
+  static double cycles_of(DType type) {
     const bool wide = size_of(type) == 8 || is_complex(type);
     return (wide ? 0.5 : 0.25) * (is_complex(type) ? 4 : 1);
   }
@@ -220,9 +235,10 @@ class PlainCudaEnumerator {
   }
 
   /// A lower bound for sums of products that keep multiprocessors busy, and whose warps wait, so long.
-  double least_us(double busy_us, double wait_us) const {
+  double least_us(double busy_us, double wait_us) const { return least_us(busy_us, wait_us, streamed_us(0)); }
+  static double least_us(double busy_us, double wait_us, double streamed_us) {
     constexpr double kRounded = 1 - 1e-9;
-    return kRounded * (side_by_side(busy_us, wait_us, streamed_us(0)) + kLaunchUs);
+    return kRounded * (side_by_side(busy_us, wait_us, streamed_us) + kLaunchUs);
   }
 
   /// The same of what is done for each result, by warps that are full. A thread has at most kMostOfThread, for whose
@@ -235,13 +251,13 @@ class PlainCudaEnumerator {
         if (!counts_.free[q]) continue;
         values *= counted.depends[q] ? static_cast<double>(program_.indices[q].extent) : 0;
       }
-      cycles += values / 32 * cycles_of(counted);
+      cycles += values / 32 * cycles_of(program_.nodes[static_cast<std::size_t>(counted.node)].type);
       if (values > products) times = counted.times;
       products = std::max(products, values);
     }
     const auto factors = std::count_if(counts_.loads.begin(), counts_.loads.end(),
                                        [&](const CountedNode& load) { return load.times >= times; });
-    const double loads = factors >= 2 ? products / 2 / 32 * kLoad : 0;
+    const double loads = factors >= 2 ? products / 32 * kOfFactors : 0;
     return side_by_side(cycles, loads) / (device_.multiprocessors * device_.clock_MHz);
   }
 
@@ -577,6 +593,7 @@ class PlainCudaEnumerator {
 
 std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device, std::size_t most,
                                         double bound_us) {
+  if (PlainCudaEnumerator::least_us(program, device) >= bound_us) return {};
   return PlainCudaEnumerator(program, device).run(most, bound_us);
 }
 
