@@ -203,9 +203,9 @@ class Copies {
     if (both && considered_ == nullptr &&
         predictions_.us_of_canonical(both->sequence.steps[first + both->steps - 2].program, room) >= room)
       return std::nullopt;
+    if (both) see(*both, both->us);
     see(as_it_lies, 0);
     if (rows) see(*rows, rows->us);
-    if (both) see(*both, both->us);
     if (const auto columns = with_copied(as_it_lies, false, 0)) see(*columns, columns->us);
     if (!best) return std::nullopt;
     best->us += predicted(best->sequence.steps[first + best->steps - 1], below - best->us);

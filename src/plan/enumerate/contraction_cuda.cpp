@@ -43,15 +43,17 @@ class ContractionEnumerator {
       : contraction_(contraction),
         counts_(program, contraction, device),
         room_(contraction, device),
-        known_warps_(known.warps(contraction)),
+        known_warps_(known_warps(contraction, device)),
         warps_(contraction, counts_, room_, *known_warps_),
         places_(contraction),
         device_(device),
         known_rows_(known.of(contraction, CutSide::rows)),
         known_columns_(known.of(contraction, CutSide::columns)),
         known_depths_(known.of(contraction, CutSide::depth)),
-        row_sides_(contraction, true, *known_rows_, *known_depths_),
-        column_sides_(contraction, false, *known_columns_, *known_depths_) {
+        known_row_copies_(known.copies(contraction, true, rows_, depths_)),
+        known_column_copies_(known.copies(contraction, false, columns_, depths_)),
+        row_sides_(contraction, true, rows_, depths_, *known_row_copies_),
+        column_sides_(contraction, false, columns_, depths_, *known_column_copies_) {
     shares_.reserve(depths_.size());
     for (const auto& chunk : depths_)
       most_shares_ = std::max(most_shares_, shares_.emplace_back(contraction, chunk, device).most());
@@ -119,7 +121,9 @@ class ContractionEnumerator {
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       for (std::size_t c = 0; c < columns_.size(); ++c) {
         if (!suits(contraction_, rows_[r], columns_[c])) continue;
-        results_.push_back({{}, {}, r, c});
+        auto& result = results_.emplace_back();
+        result.row = r;
+        result.column = c;
         put({kRounded * counts_.least_seconds(rows_[r], columns_[c], chunk_), results_.size() - 1, Seen::size});
       }
     }
@@ -146,7 +150,8 @@ class ContractionEnumerator {
   struct Result {
     ContractionCounts counts;
     ResultPlace place;
-    std::size_t row, column;
+    std::size_t row = 0, column = 0;
+    std::array<WarpRates, 2> rates;                 ///< CutCounts::least_rates()
     DepthShares::Last last = {};                    ///< tiles whose sums may be shared
     const std::vector<WarpShare>* warps = nullptr;  ///< looked up where they are needed
     std::size_t by_warps = 0;                       ///< number of its bounds among seconds_by_warps_
@@ -175,9 +180,10 @@ class ContractionEnumerator {
       const auto sum = counts_.least_sum(rows, columns, chunk_, a, b, blocks);
       look(SumTimes(times, sum, most_seconds()));
     };
-    by(TileTimes(result.counts, device_), 1);
+    const TileTimes unshared(result.counts, device_);
+    by(unshared, 1);
     for (int blocks = 2; blocks <= most_shares_ && shares_.front().has_room(blocks, rows, columns); blocks *= 2)
-      by(TileTimes::of_clusters(result.counts, blocks, device_), blocks);
+      by(unshared.in_clusters(blocks), blocks);
     if (result.last.tiles == 0) return;
     auto in_parts = result.counts;
     in_parts.cluster = result.last.blocks;
@@ -187,16 +193,14 @@ class ContractionEnumerator {
   /// A lower bound of what a tile takes, by any warps.
   double least_seconds(const Result& result) {
     auto least = std::numeric_limits<double>::infinity();
-    const auto rates = counts_.least_rates(rows_[result.row], columns_[result.column]);
     look_at_shares(result, [&](const SumTimes& times) {
-      if (contraction_.groups) {
-        least = std::min(least, times.longest(rates[0]));
-        return;
-      }
-      least = std::min(least, times.least(rates[0]));
-      if (rates[1].few > 1) least = std::min(least, times.least(rates[1]));
+      least = std::min(least, contraction_.groups ? times.longest(result.rates[0]) : by_any_warps(result, times));
     });
     return kRounded * least;
+  }
+  static double by_any_warps(const Result& result, const SumTimes& times) {
+    const auto& [many, few] = result.rates;
+    return few.few > 1 ? std::min(times.least(many), times.least(few)) : times.least(many);
   }
   double most_seconds() const { return worth_ * best_seconds_ / kRounded; }
 
@@ -206,6 +210,7 @@ class ContractionEnumerator {
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
     constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes};
+    result.rates = counts_.least_rates(rows, columns);
     result.counts = counts_.of_result(rows, columns, result.place = kBest);
     if (!shares_.empty()) result.last = shares_.front().last_tiles(rows, columns);
     put({std::max(least_seconds(result), one.least_seconds), one.number, Seen::tile});
@@ -269,20 +274,12 @@ class ContractionEnumerator {
         least = std::min(least, kRounded * seconds);
       };
       const auto shares = shares_[d].of(rows, columns, result.last);
-      if (contraction_.groups) {
-        for (const auto& share : shares)
+      for (const auto& share : shares) {
+        if (contraction_.groups) {
           add(least_seconds({&rows, &columns, &depths_[d]}, share, result, a.copies[d], b.copies[d]));
-      } else {
-        for (const auto& share : shares) {
+        } else {
           const auto sum = counts_.sum_of(rows, columns, depths_[d], share, a.rounds[d], b.rounds[d]);
-          const SumTimes times(times_of(share), sum, most_seconds());
-          const auto& by_warps = seconds_by_warps_[result.by_warps];
-          auto seconds = std::numeric_limits<double>::infinity();
-          for (std::size_t w = 0; w < result.warps->size(); ++w) {
-            if (by_warps[w] <= worth_ * best_seconds_)
-              seconds = std::min(seconds, times.least((*result.warps)[w].least));
-          }
-          add(seconds);
+          add(by_any_warps(result, SumTimes(times_of(share), sum, most_seconds())));
         }
       }
       starts_.push_back(start);
@@ -528,6 +525,7 @@ class ContractionEnumerator {
   const GpuModel& device_;
   std::shared_ptr<const std::vector<Tile>> known_rows_, known_columns_, known_depths_;
   const std::vector<Tile>&rows_ = *known_rows_, &columns_ = *known_columns_, &depths_ = *known_depths_;
+  std::shared_ptr<KnownCopies> known_row_copies_, known_column_copies_;
   CopiedSides row_sides_, column_sides_;
   std::vector<DepthShares> shares_;  ///< by chunk of the depth
   LeastChunk chunk_;

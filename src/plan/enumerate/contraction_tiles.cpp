@@ -12,9 +12,11 @@ namespace {
 /// Neighbours in memory that a tile has, axis by axis from the fastest one on.
 class Run {
  public:
+  /// Whether an axis goes on with them.
+  bool goes_on(std::int64_t stride) const { return stride == lie_.run; }
   /// Adds those along an axis; false where they end with it.
   bool add(const Reach& one) {
-    if (one.stride != lie_.run) return false;
+    if (!goes_on(one.stride)) return false;
     together_ = together_ && one.in_shared == lie_.together;
     if (together_) lie_.together *= one.size;
     if (lie_.run == 1) {
@@ -78,6 +80,7 @@ Lie MemoryOrder::of(const Tile& first, std::int64_t first_step, const Tile& seco
                     std::int64_t beside) const {
   Run run;
   for (const auto& place : by_stride_) {
+    if (!run.goes_on(place.stride)) break;
     Reach one{place.stride, place.size, place.extent, beside};
     if (place.group < 2) {
       const auto& tile = place.group == 0 ? first : second;

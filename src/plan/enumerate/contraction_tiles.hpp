@@ -36,6 +36,7 @@ struct Tile {
   /// Of a depth: the last two axes of the order have the neighbours of the columns' operand and of the rows'. Each
   /// operand lies in shared memory with its own last, and atoms take two positions of both at once.
   bool crossed = false;
+  bool operator==(const Tile&) const = default;
 
   /// In the order in which an operand lies.
   Tile lying(bool of_rows) const {

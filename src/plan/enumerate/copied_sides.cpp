@@ -2,7 +2,7 @@
 
 namespace ricci::plan {
 
-const CopiedSides::Side& CopiedSides::of(std::size_t number) {
+const CopiedSide& CopiedSides::of(std::size_t number) {
   auto& side = known_[number];
   if (!side.copies.empty()) return side;
   side.copies.reserve(chunks_.size());

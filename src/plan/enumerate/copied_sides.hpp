@@ -9,22 +9,25 @@
 
 namespace ricci::plan {
 
+/// What is copied for one tile of a side.
+struct CopiedSide {
+  std::vector<Copies> copies;     ///< by chunk of the depth
+  std::vector<CopiedSum> rounds;  ///< of these, one of each
+  CopiedSum sum;
+};
+/// By the tile's number: empty where it was not asked for yet.
+using KnownCopies = std::vector<CopiedSide>;
+
 class CopiedSides {
  public:
-  /// Of one tile.
-  struct Side {
-    std::vector<Copies> copies;     ///< by chunk of the depth
-    std::vector<CopiedSum> rounds;  ///< of these, one of each
-    CopiedSum sum;
-  };
-
+  ///   known  of this contraction, or of others with such an operand
   /// All are to outlive it.
   CopiedSides(const GpuContraction& contraction, bool of_rows, const std::vector<tiles::Tile>& sides,
-              const std::vector<tiles::Tile>& chunks)
-      : copies_(contraction, of_rows), tiles_(sides), chunks_(chunks), known_(sides.size()) {}
+              const std::vector<tiles::Tile>& chunks, KnownCopies& known)
+      : copies_(contraction, of_rows), tiles_(sides), chunks_(chunks), known_(known) {}
 
   /// Of a tile of the side by its number: worked out where it is asked for first.
-  const Side& of(std::size_t side);
+  const CopiedSide& of(std::size_t side);
   /// The copies of a tile that was asked for, with one of the chunks.
   const Copies& of(const tiles::Tile* side, const tiles::Tile* chunk) const {
     return known_[static_cast<std::size_t>(side - tiles_.data())]
@@ -34,7 +37,7 @@ class CopiedSides {
  private:
   RoundCopies copies_;
   const std::vector<tiles::Tile>&tiles_, &chunks_;
-  std::vector<Side> known_;
+  KnownCopies& known_;
 };
 
 }  // namespace ricci::plan

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <tuple>
 
 #include "kernel/warp_group.hpp"
 
@@ -80,20 +81,49 @@ std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, C
                                    c.groups && c.atom().a.type == kernel::AtomType::tf32,
                                    of_depth && c.crosses()};
   add_axes(key, axes);
-  auto& known = known_[std::move(key)];
-  if (!known) known = std::make_shared<const std::vector<Tile>>(cut_tiles(c, side));
+  const auto [place, fresh] = known_.try_emplace(std::move(key));
+  if (!fresh) return place->second;
+  // Lists that are the same are one, so that what is copied for their tiles is found once, too.
+  auto list = cut_tiles(c, side);
+  const auto same = std::find_if(known_.begin(), known_.end(),
+                                 [&](const auto& other) { return other.second && *other.second == list; });
+  place->second = same != known_.end() ? same->second : std::make_shared<const std::vector<Tile>>(std::move(list));
+  return place->second;
+}
+
+std::shared_ptr<KnownWarps> known_warps(const GpuContraction& c, const GpuModel& device) {
+  if (c.is_outer()) return std::make_shared<KnownWarps>();  // whose lanes write as results lie
+  using Key = std::tuple<const kernel::Atom*, DType, double, std::array<std::int64_t, 11>>;
+  thread_local std::map<Key, std::shared_ptr<KnownWarps>> all;
+  constexpr std::size_t kMost = 32, kMostTiles = 1024;
+  if (all.size() == kMost) all.clear();
+  const auto lanes = c.spread(c.row_unit, c.column_unit, 1, 1);
+  auto& known = all[{&c.atom(),
+                     c.type,
+                     c.rate,
+                     {c.size, c.products, c.row_unit, c.column_unit, c.factor_parts, c.deep_rows, c.deep_columns,
+                      lanes.run_rows, lanes.run_columns, lanes.run_depth, device.threads_per_multiprocessor}}];
+  if (!known || known->size() > kMostTiles) known = std::make_shared<KnownWarps>();
   return known;
 }
 
-std::shared_ptr<KnownWarps> CutTiles::warps(const GpuContraction& c) {
-  if (c.is_outer()) return std::make_shared<KnownWarps>();  // whose lanes write as results lie
-  const auto lanes = c.spread(c.row_unit, c.column_unit, 1, 1);
-  auto& known = known_warps_[{c.atom_name,
-                              c.type,
-                              c.rate,
-                              {c.size, c.products, c.row_unit, c.column_unit, c.factor_parts, c.deep_rows,
-                               c.deep_columns, lanes.run_rows, lanes.run_columns, lanes.run_depth}}];
-  if (!known) known = std::make_shared<KnownWarps>();
+std::shared_ptr<KnownCopies> CutTiles::copies(const GpuContraction& c, bool of_rows, const std::vector<Tile>& sides,
+                                              const std::vector<Tile>& chunks) {
+  const auto beside = c.products > 1 ? static_cast<std::int64_t>(c.products_axis) : -1;
+  std::vector<std::int64_t> key = {of_rows, c.size,       c.element_bytes(of_rows), c.products,
+                                   beside,  c.by_lanes(), c.deep(of_rows),          c.converts(of_rows)};
+  const auto add = [&](const tiles::Axes& axes, bool other) {
+    for (const auto& axis : axes) {
+      key.push_back(axis.extent);
+      key.push_back(other ? axis.in_other : axis.in_operand);
+    }
+  };
+  key.reserve(64);
+  add(of_rows ? c.row_axes : c.column_axes, false);
+  add(c.depth_axes, !of_rows);
+  add(c.batch_axes, !of_rows);
+  auto& known = known_copies_[{{&sides, &chunks}, std::move(key)}];
+  if (!known) known = std::make_shared<KnownCopies>(sides.size());
   return known;
 }
 

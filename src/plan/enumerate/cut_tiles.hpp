@@ -1,13 +1,14 @@
 // The tiles that blocks of a contraction on a GPU may have: of its rows, its columns and its depth.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "plan/enumerate/copied_sides.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/warp_shares.hpp"
 
@@ -23,14 +24,19 @@ std::vector<tiles::Tile> cut_tiles(const GpuContraction& contraction, CutSide si
 class CutTiles {
  public:
   std::shared_ptr<const std::vector<tiles::Tile>> of(const GpuContraction& contraction, CutSide side);
-  /// The warps that may share them.
-  std::shared_ptr<KnownWarps> warps(const GpuContraction& contraction);
+  /// What is copied for tiles of the rows or the columns, which are of() the contraction like the chunks of its depth.
+  std::shared_ptr<KnownCopies> copies(const GpuContraction& contraction, bool of_rows,
+                                      const std::vector<tiles::Tile>& sides, const std::vector<tiles::Tile>& chunks);
 
  private:
   std::map<std::vector<std::int64_t>, std::shared_ptr<const std::vector<tiles::Tile>>> known_;
-  using AtomKey = std::tuple<std::string, DType, double, std::vector<std::int64_t>>;
-  std::map<AtomKey, std::shared_ptr<KnownWarps>> known_warps_;
+  using Lists = std::array<const std::vector<tiles::Tile>*, 2>;
+  std::map<std::pair<Lists, std::vector<std::int64_t>>, std::shared_ptr<KnownCopies>> known_copies_;
 };
+
+/// The warps that may share tiles of the rows and columns of a contraction, which follow from its atom: each thread
+/// keeps them.
+std::shared_ptr<KnownWarps> known_warps(const GpuContraction& contraction, const GpuModel& device);
 
 /// Whether rows and columns make a tile of the result that is.
 bool suits(const GpuContraction& contraction, const tiles::Tile& rows, const tiles::Tile& columns);

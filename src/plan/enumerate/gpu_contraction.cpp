@@ -25,7 +25,7 @@ const kernel::Atom* narrow_atom(const ir::Program& program, const kernel::Contra
   const kernel::Atom* best = nullptr;
   for (const auto& atom : kernel::kAtoms) {
     if (atom.a.per_register() == 1 || sm < atom.sm) continue;
-    if (!kernel::mismatch(atom, 1, program, contraction).empty()) continue;
+    if (!kernel::computes(atom, 1, program, contraction)) continue;
     if (best == nullptr || atom.k > best->k) best = &atom;
   }
   return best;
@@ -205,7 +205,7 @@ std::optional<GpuContraction> GpuContraction::by_groups(const ir::Program& progr
   const auto contraction = kernel::contraction_of(program);
   for (const auto& atom : kernel::kGroupAtoms) {
     if (is_outer() || atom.holds_a != holds_rows || device.sm != atom.sm ||
-        !kernel::mismatch(atom, 1, program, *contraction).empty())
+        !kernel::computes(atom, 1, program, *contraction))
       continue;
     auto result = *this;
     result.set_atom(&atom, *contraction, device);

@@ -75,17 +75,23 @@ std::int64_t RoundCopies::at_once(const tiles::Tile& side, const tiles::Tile& ch
 
 std::int64_t RoundCopies::alignment_of(const tiles::Tile& side, const tiles::Tile& chunk, std::int64_t run) const {
   const auto& c = contraction_;
-  std::int64_t steps = kCacheLineBytes;  // all of them, whose lowest bit is that of each
-  const auto add = [&](std::int64_t stride, std::int64_t size, std::int64_t extent) {
+  std::int64_t steps = 0;  // all of them, in elements, whose lowest bit is that of each
+  const auto add = [&](std::int64_t stride, std::int64_t extent, auto step) {
     if (extent == 1) return;
-    const bool inside = std::abs(stride) < run;
-    if (!inside || size < extent) steps |= (inside ? size : 1) * stride * c.element_bytes(of_rows_);
+    if (std::abs(stride) >= run)
+      steps |= stride;
+    else if (const auto size = step(); size < extent)
+      steps |= size * stride;
   };
-  for (std::size_t k = 0; k < axes().size(); ++k) add(axes()[k].in_operand, side.step_of(axes(), k), axes()[k].extent);
+  for (std::size_t k = 0; k < axes().size(); ++k)
+    add(axes()[k].in_operand, axes()[k].extent, [&] { return side.step_of(axes(), k); });
   for (std::size_t k = 0; k < c.depth_axes.size(); ++k)
-    add(in_depth(c.depth_axes[k]), chunk.step_of(c.depth_axes, k), c.depth_axes[k].extent);
-  for (std::size_t k = 0; k < c.batch_axes.size(); ++k)
-    add(in_depth(c.batch_axes[k]), k == c.products_axis ? c.products : 1, c.batch_axes[k].extent);
+    add(in_depth(c.depth_axes[k]), c.depth_axes[k].extent, [&] { return chunk.step_of(c.depth_axes, k); });
+  for (std::size_t k = 0; k < c.batch_axes.size(); ++k) {
+    add(in_depth(c.batch_axes[k]), c.batch_axes[k].extent,
+        [&] { return k == c.products_axis ? c.products : std::int64_t{1}; });
+  }
+  steps = kCacheLineBytes | steps * c.element_bytes(of_rows_);
   return steps & -steps;
 }
 

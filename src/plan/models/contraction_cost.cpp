@@ -419,13 +419,13 @@ TileTimes::TileTimes(const ContractionCounts& counts, const GpuModel& device)
       squares_(squared(memory_)),
       fourths_(fourth(turns_ * counts.store_cycles())) {}
 
-TileTimes TileTimes::of_clusters(const ContractionCounts& counts, int cluster, const GpuModel& device) {
-  auto times = TileTimes(counts, device);
-  times.blocks_ = counts.blocks * cluster;
+TileTimes TileTimes::in_clusters(int cluster) const {
+  auto times = *this;
+  times.blocks_ = blocks_ * cluster;
   const int more_than_half = cluster / 2 + 1;
-  times.in_turns_ = std::ceil(counts.blocks * more_than_half / device.multiprocessors);
-  times.turns_ = times.in_turns_ / (device.clock_MHz * 1e6);
-  times.busy_cycles_ = device.multiprocessors * device.clock_MHz * 1e6;
+  times.in_turns_ = std::ceil(blocks_ * more_than_half / device_->multiprocessors);
+  times.turns_ = times.in_turns_ / (device_->clock_MHz * 1e6);
+  times.busy_cycles_ = device_->multiprocessors * device_->clock_MHz * 1e6;
   times.around_ = kOfWarps.block;
   times.launch_ = kLaunchSeconds + kClusterSeconds;
   times.fourths_ = 0;

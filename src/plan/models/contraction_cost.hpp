@@ -131,9 +131,9 @@ class TileTimes {
  public:
   ///   counts  of the tile's results: blocks, memory, what is stored, and its bytes through the second cache
   TileTimes(const ContractionCounts& counts, const GpuModel& device);
-  /// In clusters of as many blocks as `cluster` or fewer, but of more than half as many.
-  ///   counts  as if sums were not shared
-  static TileTimes of_clusters(const ContractionCounts& counts, int cluster, const GpuModel& device);
+  /// Of one whose sums are not shared, in clusters of as many blocks as `cluster` or fewer, but of more than half as
+  /// many.
+  TileTimes in_clusters(int cluster) const;
 
  private:
   friend class SumTimes;
