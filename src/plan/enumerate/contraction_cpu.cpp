@@ -338,6 +338,7 @@ class CpuContractionEnumerator : public ContractionSides {
         }
         const std::size_t columns = way.pack_columns ? 1 : 0, number = static_cast<std::size_t>(blocks);
         auto& b = blocked_[columns][number];
+        std::optional<double> us;
         if (!std::exchange(known[columns][number], true)) {
           b = way;
           b.blocks = blocks;
@@ -345,10 +346,10 @@ class CpuContractionEnumerator : public ContractionSides {
           const auto share = device_->cache_bytes / 2 / std::max(device_->threads, 1);
           const auto room = blocks == Blocks::wide ? std::min<std::int64_t>(share, 8 << 20) : device_->l2_bytes / 2;
           make_blocks(b, room, kManyTasks);
-          if (points() >= kLongRun && !lanes_of_both() && !across_) make_fewer_tasks(b, room);
+          if (points() >= kLongRun && !lanes_of_both() && !across_) us = make_fewer_tasks(b, room);
         }
-        b.pack_rows = way.pack_rows;
-        f(predicted_us(b, problem_, *device_), b);
+        if (std::exchange(b.pack_rows, way.pack_rows) != way.pack_rows) us.reset();
+        f(us ? *us : predicted_us(b, problem_, *device_), b);
       }
     }
   }

@@ -381,12 +381,16 @@ double ContractionSides::points() const {
   return all;
 }
 
-void ContractionSides::make_fewer_tasks(Blocking& b, std::int64_t room) const {
+double ContractionSides::make_fewer_tasks(Blocking& b, std::int64_t room) const {
   constexpr double kLonger = 1.1;
-  if (device_->threads == 1) return;  // for whom there is no number of tasks
+  const double us = predicted_us(b, problem_, *device_);
+  if (device_->threads == 1) return us;  // for whom there is no number of tasks
   auto few = b;
   make_blocks(few, room, kFewTasks);
-  if (predicted_us(few, problem_, *device_) < kLonger * predicted_us(b, problem_, *device_)) b = std::move(few);
+  const double few_us = predicted_us(few, problem_, *device_);
+  if (few_us >= kLonger * us) return us;
+  b = std::move(few);
+  return few_us;
 }
 
 void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t tasks_of_thread) const {

@@ -94,8 +94,8 @@ class ContractionSides {
   double points() const;
 
   /// Fewer tasks, unless they are predicted to take a tenth longer: what is packed anew by each task costs more than is
-  /// predicted, on an AMD EPYC.
-  void make_fewer_tasks(Blocking& b, std::int64_t room) const;
+  /// predicted, on an AMD EPYC. What the blocks are predicted to take then.
+  double make_fewer_tasks(Blocking& b, std::int64_t room) const;
 
   /// Blocks for the caches, reaching along what is contiguous in memory first: the rows' for the second cache, the
   /// columns', which a task packs once, for `room` bytes. Smaller ones where there would be fewer tasks for a thread.

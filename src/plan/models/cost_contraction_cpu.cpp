@@ -175,18 +175,20 @@ class Model {
     constexpr double kMany = 64;  // tasks, of which the last one is a small part
     const double tasks = n(b_.row_tasks * b_.column_tasks) * does_.batch, threads = device_.threads;
     if (threads == 1 || tasks > kMany) return std::ceil(tasks / threads) / tasks;
-    std::vector<double> shares(static_cast<std::size_t>(does_.batch), 1 / does_.batch);
+    std::vector<double> shares(static_cast<std::size_t>(does_.batch), 1 / does_.batch), cut;
+    shares.reserve(static_cast<std::size_t>(tasks));
+    cut.reserve(static_cast<std::size_t>(tasks));
     for (const auto* axes : {&b_.columns, &b_.rows}) {
       for (const auto& axis : *axes) {
         const auto task = task_of(axis);
         if (task >= axis.extent) continue;
         const double tiles = n(parts(axis.extent, axis.tile));
-        std::vector<double> cut;
+        cut.clear();
         for (const auto share : shares) {
           for (std::int64_t at = 0; at < axis.extent; at += task)
             cut.push_back(share * n(parts(std::min(task, axis.extent - at), axis.tile)) / tiles);
         }
-        shares = std::move(cut);
+        std::swap(shares, cut);
       }
     }
     std::vector<double> busy(static_cast<std::size_t>(device_.threads), 0.0);
