@@ -209,7 +209,7 @@ class ContractionEnumerator {
     auto& result = results_[one.number];
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
-    constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes};
+    constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes, kSectorBytes};
     result.rates = counts_.least_rates(rows, columns);
     result.counts = counts_.of_result(rows, columns, result.place = kBest);
     if (!shares_.empty()) result.last = shares_.front().last_tiles(rows, columns);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "plan/models/traffic.hpp"
+
 namespace ricci::plan {
 using tiles::Tile;
 using tiles::up;
@@ -52,6 +54,8 @@ ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, co
   counts.overlapped = contraction_.groups;
   counts.multiply_adds = contraction_.fma;
   counts.result_run_bytes = static_cast<double>(run_bytes);
+  if (contraction_.is_outer())
+    counts.cut_sectors = result_bytes_ / counts.result_run_bytes * partial_sectors(run_bytes, place.run_alignment);
   return counts;
 }
 

@@ -1,4 +1,5 @@
-// The shapes that blocks of plain schedules on a GPU may have, and what a warp of one touches in memory.
+// The shapes that blocks of plain schedules on a GPU may have, what a warp of one touches in memory, and the runs that
+// one writes.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "ir/program.hpp"
 #include "kernel/kernel.hpp"
+#include "plan/enumerate/register_tile.hpp"
 #include "plan/models/device_model.hpp"
 #include "plan/models/unique_values.hpp"
 
@@ -53,6 +55,34 @@ inline Touched touched_by(const ir::Program& program, const BlockShape& shape, c
     return static_cast<double>(unique_values<kernel::kWarp>(values.data(), values.size()));
   };
   return {different(lines), different(sectors), different(elements)};
+}
+
+/// The runs of neighbours that a block writes.
+struct WrittenRuns {
+  std::int64_t bytes = 0;
+  std::int64_t alignment = 1;  ///< bytes by whose multiples they begin, a sector at most
+};
+
+///   order  of the result's indices, fastest first
+inline WrittenRuns written_runs(const ir::Program& program, const BlockShape& shape, const RegisterTile& tile,
+                                const std::vector<int>& order) {
+  const auto& statement = program.statement();
+  const auto size = size_of(program.buffers[static_cast<std::size_t>(statement.buffer)].type);
+  WrittenRuns runs{size};
+  std::int64_t begins = 0;  // their lowest bits
+  bool joined = true;
+  for (const int q : order) {
+    const auto k = static_cast<std::size_t>(q);
+    const auto own = shape.positions[k] * tile.count(k), stride = statement.offset.coefficient[k];
+    const bool whole = own >= program.indices[k].extent;
+    if (!whole) begins |= stride * own;
+    if (tile.count(k) > 1) begins |= stride * shape.positions[k];
+    if (joined) runs.bytes *= own;
+    joined = joined && whole;
+  }
+  begins = begins * size | kSectorBytes;
+  runs.alignment = begins & -begins;
+  return runs;
 }
 
 }  // namespace ricci::plan

@@ -21,7 +21,7 @@ double parts_of_sectors(std::int64_t bytes, std::int64_t alignment) {
 /// Of a tile whose neighbours in memory neighbouring threads write.
 StoreCounts relaid(const GpuContraction& c, const Cut& cut, std::int64_t held, const ResultPlace& place) {
   const auto results = static_cast<double>(cut.rows->size * cut.columns->size);
-  const auto alignment = place.alignment;
+  const auto alignment = c.is_outer() ? place.run_alignment : place.alignment;
   auto width = std::max<std::int64_t>(std::min<std::int64_t>(alignment, 16) / c.result_size, 1);
   while (width > 1 && place.neighbours % width != 0) width /= 2;
   const auto piece = std::min(place.run, 32 * width);
@@ -49,15 +49,16 @@ ResultPlaces::ResultPlaces(const GpuContraction& contraction)
   }
 }
 
-std::int64_t ResultPlaces::alignment(const Tile& rows, const Tile& columns) const {
+std::int64_t ResultPlaces::alignment(const Tile& rows, const Tile& columns, std::int64_t run) const {
   auto steps = batch_steps_;  // all of them, whose lowest bit is that of each
   const auto add = [&](const Axes& axes, const Tile& tile) {
     for (std::size_t k = 0; k < axes.size(); ++k) {
       if (axes[k].extent == 1) continue;
-      if (std::abs(axes[k].in_other) != 1) {
-        steps |= axes[k].in_other;
+      const auto step = std::abs(axes[k].in_other);
+      if (step != 1 && step >= run) {
+        steps |= step;
       } else if (const auto begins = tile.step_of(axes, k); begins != axes[k].extent) {
-        steps |= begins;
+        steps |= step * begins;
       }
     }
   };
@@ -75,9 +76,9 @@ ResultPlace ResultPlaces::of(const Tile& rows, const Tile& columns) const {
   };
   const auto& c = contraction_;
   const auto beside = c.by_lanes() && c.in_result() == 1 ? c.products : 1;
-  return {order_.of(rows, 1, columns, 1, 1).run,
-          std::max({neighbours(c.column_axes, columns), neighbours(c.row_axes, rows), beside}),
-          alignment(rows, columns)};
+  const auto run = order_.of(rows, 1, columns, 1, 1).run;
+  return {run, std::max({neighbours(c.column_axes, columns), neighbours(c.row_axes, rows), beside}),
+          alignment(rows, columns, 1), alignment(rows, columns, run)};
 }
 
 StoreCounts stores_of(const GpuContraction& c, const Cut& cut, std::int64_t held, const ResultPlace& place,

@@ -7,9 +7,10 @@ namespace ricci::plan {
 
 /// How the results of a tile lie in memory.
 struct ResultPlace {
-  std::int64_t run = 1;         ///< neighbours that a block makes, in elements
-  std::int64_t neighbours = 1;  ///< of these, those along a side's fastest digit
-  std::int64_t alignment = 1;   ///< bytes by whose multiples rows of neighbours begin, a sector at most
+  std::int64_t run = 1;            ///< neighbours that a block makes, in elements
+  std::int64_t neighbours = 1;     ///< of these, those along a side's fastest digit
+  std::int64_t alignment = 1;      ///< bytes by whose multiples rows of neighbours begin, a sector at most
+  std::int64_t run_alignment = 1;  ///< the same of runs
 };
 class ResultPlaces {
  public:
@@ -18,8 +19,8 @@ class ResultPlaces {
   ResultPlace of(const tiles::Tile& rows, const tiles::Tile& columns) const;
 
  private:
-  /// Bytes by whose multiples rows of the result's neighbours begin: at most a sector.
-  std::int64_t alignment(const tiles::Tile& rows, const tiles::Tile& columns) const;
+  /// Bytes by whose multiples runs of so many of the result's neighbours begin: at most a sector.
+  std::int64_t alignment(const tiles::Tile& rows, const tiles::Tile& columns, std::int64_t run) const;
 
   const GpuContraction& contraction_;
   tiles::MemoryOrder order_;

@@ -65,7 +65,13 @@ constexpr double kKept = 12e6, kLost = 32e6;
 constexpr double kShortRun = 0.034;  // more for results in short runs
 constexpr double kWholeRun = 1152;   // bytes (cost_cuda.cpp)
 constexpr double kPartLine = 0.095;  // more for results whose runs cut lines in two, a cut for each line
-constexpr double kCutRows = 1.75;    // of outer products in short runs, which are all of their bytes (6 of talsh300)
+/// Outer products, whose results are most of their bytes. Where runs that blocks write begin or end inside of sectors,
+/// memory takes kInside longer, as accesses cut sectors that their block completes, and as long as for so many sectors
+/// for each that another block completes later (of 98 kernels by rows of talsh300 on an H100 those with such runs of 72
+/// to 256 bytes wrote at 0.20 to 0.57 of a copy's rate, those in whole sectors at 0.72 to 1.03).
+constexpr double kInside = 0.1, kCutSector = 4;
+constexpr double kOuterPart = 1;     // as Units::part_sector: what memory takes for it is counted there
+constexpr double kOuterBlock = 500;  // as Units::block
 constexpr double kFewWarps = 1.55;   // of products by blocks of fewer than four warps, which leave pipes idle
 /// Multiply-adds by fewer than twelve warps of a multiprocessor wait for shared memory and for each other: of
 /// eight 1.11 times (214 kernels on an H100, where products take the longest, took that much more beside 117 by
@@ -157,14 +163,24 @@ double first_cache_byte_seconds(const ContractionCounts& counts, const GpuModel&
                            counts.operand_bytes / counts.copied_bytes, device);
 }
 
+/// What a result whose blocks write runs of so many bytes takes longer than its bytes alone, as a share of them.
+double short_run(double run_bytes) {
+  return kShortRun * std::max(0.0, 1 - run_bytes / kWholeRun) + kPartLine * cut_lines(run_bytes);
+}
+
 /// Of memory, which a result in short runs and in parts of lines takes longer to write.
 double memory_seconds(const ContractionCounts& counts, const GpuModel& device) {
-  const bool cut = counts.terms <= 1 && counts.result_run_bytes < kWholeRun;
-  return (cut ? kCutRows : 1) *
-         (units(counts.overlapped).compulsory *
+  return (units(counts.overlapped).compulsory *
               (counts.memory_bytes - (counts.streams ? kStreams : 0) * counts.result_bytes) +
-          short_run(counts.result_run_bytes) * counts.result_bytes) /
+          short_run(counts.result_run_bytes) * counts.result_bytes +
+          (counts.cut_sectors > 0 ? kInside : 0) * counts.result_bytes +
+          kCutSector * static_cast<double>(kSectorBytes) * counts.cut_sectors) /
          (device.copy_rate_GBs() * 1e9);
+}
+
+/// Of a block besides its rounds and its results.
+double block_cycles(const ContractionCounts& counts) {
+  return counts.terms <= 1 ? kOuterBlock : units(counts.overlapped).block;
 }
 
 double squared(double x) { return x * x; }
@@ -215,10 +231,6 @@ double multiprocessors_of(int cluster, const GpuModel& device) {
 
 double cache_cycles(double bytes, double lines) { return bytes / kCacheBytes + kCacheLine * lines; }
 
-double short_run(double run_bytes) {
-  return kShortRun * std::max(0.0, 1 - run_bytes / kWholeRun) + kPartLine * cut_lines(run_bytes);
-}
-
 double ContractionCounts::shared_cycles() const {
   const auto& of = units(overlapped);
   return of.fragment * fragment_wavefronts + of.copied * copied_wavefronts + kScattered * scattered +
@@ -229,7 +241,8 @@ double ContractionCounts::requested_lines() const { return lines + kSplit * spli
 
 double ContractionCounts::store_cycles() const {
   const auto& of = units(overlapped);
-  return kStore * stores + of.store_line * store_lines + of.part_sector * part_sectors + of.copied * stored_wavefronts;
+  return kStore * stores + of.store_line * store_lines + (terms <= 1 ? kOuterPart : of.part_sector) * part_sectors +
+         of.copied * stored_wavefronts;
 }
 
 LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device)
@@ -242,7 +255,7 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       overlapped_(counts.overlapped),
       short_sum_(counts.terms <= kShortSum),
       multiply_adds_(counts.multiply_adds),
-      around_(units(counts.overlapped).block + (counts.shared() ? kMeet : 0)),
+      around_(block_cycles(counts) + (counts.shared() ? kMeet : 0)),
       last_part_(counts.last > 0 ? 1.0 / counts.cluster : 1),
       last_in_parts_(last_in_parts_of(counts)),
       launch_(launch_seconds(counts, device)),
@@ -412,7 +425,7 @@ TileTimes::TileTimes(const ContractionCounts& counts, const GpuModel& device)
       multiply_adds_(counts.multiply_adds),
       operand_bytes_(counts.operand_bytes),
       result_bytes_(counts.cached_bytes),
-      around_(kOfWarps.block + (counts.shared() ? kMeet : 0) + counts.store_cycles()),
+      around_(block_cycles(counts) + (counts.shared() ? kMeet : 0) + counts.store_cycles()),
       launch_(launch_seconds(counts, device)),
       last_in_parts_(last_in_parts_of(counts)),
       memory_(memory_seconds(counts, device)),

@@ -98,9 +98,6 @@ class LaunchTimes {
 /// Cycles of a multiprocessor's share of the second cache, for what it asks for there.
 double cache_cycles(double bytes, double lines);
 
-/// What a result whose blocks write runs of so many bytes takes longer than its bytes alone, as a share of them.
-double short_run(double run_bytes);
-
 /// What a block does at least for its share of a tile's sum, whatever warps it has.
 struct SumCounts {
   double rounds = 1, positions = 1;    ///< positions: of the depth

@@ -47,6 +47,7 @@ struct ContractionCounts {
   std::array<Fetched, 2> fetched;  ///< of each operand, which the second cache may lose
   double result_bytes = 0;         ///< of these, of the result
   double result_run_bytes = 0;     ///< neighbours of it that a block makes
+  double cut_sectors = 0;          ///< of an outer product: of 32 bytes, in which such runs begin or end
   bool streams = false;            ///< results leave by nontemporal stores, past operands that stay in that cache
 
   /// Cycles of a multiprocessor that a block's round takes: of shared memory and its queue, and to issue it.

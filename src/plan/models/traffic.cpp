@@ -92,6 +92,10 @@ SideTraffic SideCounter::in_boxes(const std::vector<std::int64_t>& box) const {
   return side;
 }
 
+double partial_sectors(std::int64_t bytes, std::int64_t grid) {
+  return pieces_of_run<kSectorBytes>(bytes, grid).partial;
+}
+
 SideTraffic side_traffic(const ir::Program& program, const kernel::Moves& moves, int buffer, const ir::Affine& affine) {
   return SideCounter(program, buffer, affine).in_boxes(moves.tile);
 }

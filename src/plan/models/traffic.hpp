@@ -54,6 +54,9 @@ class SideCounter {
 /// Sectors of one access of the whole tensor, tile by tile.
 SideTraffic side_traffic(const ir::Program& program, const kernel::Moves& moves, int buffer, const ir::Affine& affine);
 
+/// Sectors of which a run of so many bytes has a part, on average over all places that are multiples of `grid`.
+double partial_sectors(std::int64_t bytes, std::int64_t grid);
+
 /// The bounding box of `tiles` consecutive tiles of the launch.
 void launch_box(const ir::Program& program, const std::vector<std::int64_t>& tile, const std::vector<int>& order,
                 std::int64_t tiles, std::vector<std::int64_t>& box);
