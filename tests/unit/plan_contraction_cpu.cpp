@@ -14,6 +14,7 @@
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/copied_contractions.hpp"
 #include "plan/enumerate/matrix_copies.hpp"
+#include "plan/models/cost_contraction_cpu.hpp"
 #include "plan/plan.hpp"
 #include "ricci/ricci.hpp"
 
@@ -257,6 +258,22 @@ TEST_CASE("tensors are copied in front of a product where that is predicted to s
     }
     CHECK_FALSE(copied(plan::candidates(dense, device).front()));
   }
+}
+
+TEST_CASE("tiles of columns go on in the result where all of these are neighbours there") {
+  using namespace plan::gett;
+  Blocking b;
+  b.lanes = 16;
+  b.depth = {{.extent = 21, .in_rows = 1, .in_columns = 6069, .tile = 21}};
+  b.rows = {{.extent = 357, .in_rows = 21, .in_result = 6069, .tile = 6, .block = 6, .task = 90}};
+  b.columns = {{.extent = 6069, .in_columns = 1, .in_result = 1, .tile = 64, .block = 6080, .task = 6080}};
+  Problem problem;
+  problem.size = 4;
+  problem.far_result = true;
+  const plan::CpuModel device;
+  CHECK(followed_in_result(b, problem, device) == &b.columns.back());
+  b.columns.back().run_in_result = 21;
+  CHECK(followed_in_result(b, problem, device) == nullptr);
 }
 
 TEST_CASE("axes are joined where register tiles of each leave much over") {

@@ -462,7 +462,7 @@ const Axis* followed_in_result(const Blocking& b, const Problem& problem, const 
         of_columns = axes == &b.columns;
       }
     }
-    if (found == nullptr || found == next) return nullptr;
+    if (found == nullptr || found == next || found->run_in_result > 0) return nullptr;
     next = found;
     if (next->tile < next->extent) break;
   }
