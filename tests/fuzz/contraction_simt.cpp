@@ -18,6 +18,7 @@
 #include "kernel/schedule.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/mapped_contractions.hpp"
+#include "plan/enumerate/plain.hpp"
 #include "ricci/error.hpp"
 #include "simt/contraction_case.hpp"
 
@@ -205,6 +206,36 @@ TEST_CASE("random contractions in tf32 by warp groups are the interpreter's, wit
       "factor in registers\n",
       run, count, static_cast<unsigned long long>(first), staged, lines, held);
   if (fuzz::enough(fuzz::cases(kCases))) CHECK((run > count / 4 && staged > count / 20 && held > count / 20));
+}
+
+TEST_CASE("random contractions whose sums threads of a group share are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(550001);
+  const int count = (fuzz::cases(kCases) + 1) / 2;
+  int crossed = 0, results = 0;
+  const int run = run_on_simulator(
+      first, count, [](auto& random) { return fuzz::few_results(random); },
+      [](const auto& d, std::uint64_t seed, auto& random) -> std::optional<Chosen> {
+        auto program = d.program();
+        auto list = plan::plain_candidates(program, plan::GpuModel::of_capability(90), 1000);
+        const auto says = [](const plan::Candidate& candidate, const char* word) {
+          return candidate.schedule.name.find(word) != std::string::npos;
+        };
+        std::erase_if(list, [&](const auto& candidate) { return !says(candidate, " cooperative "); });
+        for (const char* word : {seed % 2 == 0 ? " over " : " register ", " register "}) {
+          if (std::any_of(list.begin(), list.end(), [&](const auto& candidate) { return says(candidate, word); }))
+            std::erase_if(list, [&](const auto& candidate) { return !says(candidate, word); });
+        }
+        return one_of(std::move(program), list, random());
+      },
+      [&](const kernel::Schedule& schedule, const std::string&) {
+        crossed += has(schedule.name, " over ");
+        results += has(schedule.name, " register ");
+      });
+  std::printf(
+      "%d of %d random contractions from seed %llu with sums of groups, %d along two indices, %d with several results "
+      "of a thread\n",
+      run, count, static_cast<unsigned long long>(first), crossed, results);
+  if (fuzz::enough(fuzz::cases(kCases))) CHECK((run > count / 2 && crossed > count / 40 && results > count / 5));
 }
 
 TEST_CASE("random contractions whose joined sums lie where tables say are the interpreter's, without a fault") {

@@ -184,4 +184,34 @@ GpuContraction batch_contraction(std::mt19937_64& random) {
   return d;
 }
 
+GpuContraction few_results(std::mt19937_64& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
+  GpuContraction d;
+  std::string a, b, c;
+  char next = 'a';
+  const auto axis = [&](std::int64_t extent, std::initializer_list<std::string*> in) {
+    d.extents[next] = extent;
+    for (auto* term : in) *term += next;
+    ++next;
+  };
+  if (below(4) != 0) axis(1 + below(26), {&a, &c});
+  if (below(4) != 0) axis(1 + below(26), {&b, &c});
+  for (int k = 1 + below(3); k > 0; --k) axis(3 + below(c.size() == 2 ? 18 : 36), {&a, &b});
+  if (below(2) == 0) axis(1 + below(3), {&a, &b, &c});
+  for (auto* term : {&a, &b, &c}) std::shuffle(term->begin(), term->end(), random);
+  d.spec = a + "," + b + "->" + c;
+  const DType types[][2] = {{DType::f32, DType::f32},
+                            {DType::f64, DType::f64},
+                            {DType::c64, DType::c64},
+                            {DType::c128, DType::f64},
+                            {DType::f32, DType::f64}};
+  const auto& pair = types[below(5)];
+  d.problem = simt::problem_of(d.spec, d.extents,
+                               {pair[0], pair[1], size_of(pair[0]) > size_of(pair[1]) ? pair[0] : pair[1]}, 16);
+  d.problem.alpha = below(3) == 0 ? ir::Factor::any : ir::Factor::one;
+  d.problem.beta = below(3) == 0 ? ir::Factor::any : ir::Factor::zero;
+  d.problem.conjugate = {below(3) == 0, below(3) == 0};
+  return d;
+}
+
 }  // namespace ricci::fuzz

@@ -29,5 +29,7 @@ GpuContraction group_contraction(std::mt19937_64& random);
 GpuContraction tf32_contraction(std::mt19937_64& random);
 /// Of many small products, neighbours of which are as often as not of different ones.
 GpuContraction batch_contraction(std::mt19937_64& random);
+/// Of few results, whose sums are over one to three indices.
+GpuContraction few_results(std::mt19937_64& random);
 
 }  // namespace ricci::fuzz

@@ -240,6 +240,11 @@ TEST_CASE("each rule of threads, broken once") {
            "a tile has places for 8 groups of threads"},
           {"order task a b; threads 32; cooperative 32 items 65", "cooperative 32 items 65",
            "a thread takes at most 64 items"},
+          {"tile k:8; order task a b; threads 32; cooperative 32", "cooperative 32",
+           "the tiles of the sum have places for 8 threads"},
+          {"tile k:8; order task a b; threads 32", "", "no threads share the sum whose indices have tiles"},
+          {"tile k:8:4; order task a b; threads 32", "tile k:8:4",
+           "threads that share a sum are one level of its index"},
       });
 }
 

@@ -18,6 +18,7 @@ class Workers {
     block_.apart.assign(program.indices.size(), 1);
     block_.ragged.assign(program.indices.size(), false);
     block_.cooperative_threads = loops.cooperative_threads;
+    block_.members = loops.members;
     block_.items_per_thread = loops.items_per_thread;
   }
 

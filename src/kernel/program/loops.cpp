@@ -37,6 +37,10 @@ class LoopMaker {
     for (; next < count; ++next) apply(directives[next]);
     if (all && !ordered_) throw PlanError("schedule: an order is missing");
     if (all && !cpu() && !has_threads_) throw PlanError("schedule: the threads of a block are missing");
+    if (made_.cooperative_threads == 1) {
+      if (all && places() > 1) throw PlanError("schedule: no threads share the sum whose indices have tiles");
+      made_.members.clear();
+    }
     if (!ordered_) put_all();
     if (!cpu() && !has_threads_) threads(made_.positions());
     if (!all) put_rest();
@@ -94,9 +98,30 @@ class LoopMaker {
   void tile(const Directive& directive) {
     const auto q = index(directive.subject);
     if (!levels_[q].empty()) fail("this index has levels already");
-    if (!free_[q]) fail("this index is summed or scanned over by each worker alone");
     if (directive.sizes.front() > extent(q)) fail(fmt::format("{} has {} values", name(q), extent(q)));
+    if (!free_[q]) return share(q, directive.sizes);
     split(q, directive);
+  }
+
+  /// Of an index that is summed over: as many cooperative threads along it as its tile has values.
+  void share(std::size_t q, const std::vector<std::int64_t>& sizes) {
+    std::vector<const ir::Node*> sums;
+    for (const auto& node : program_.nodes) {
+      if (!node.over.empty()) sums.push_back(&node);
+    }
+    const bool summed = sums.size() == 1 && sums.front()->kind == ir::NodeKind::reduce;
+    if (cpu() || !summed) fail("this index is summed or scanned over by each worker alone");
+    if (sizes.size() > 1) fail("threads that share a sum are one level of its index");
+    if (sizes.front() > kMostThreads) fail(fmt::format("a block has at most {} threads", kMostThreads));
+    made_.members.resize(program_.indices.size(), 1);
+    made_.members[q] = static_cast<int>(sizes.front());
+  }
+
+  /// Threads that the tiles of a sum have places for.
+  std::int64_t places() const {
+    std::int64_t product = 1;
+    for (const auto count : made_.members) product = std::min<std::int64_t>(product * count, kMostThreads + 1);
+    return product;
   }
 
   void split(std::size_t q, const Directive& tile) {
@@ -249,6 +274,8 @@ class LoopMaker {
     if (made_.threads % count != 0) fail(fmt::format("{} threads are no whole groups of {}", made_.threads, count));
     if (made_.positions() > made_.threads / count)
       fail(fmt::format("a tile has places for {} groups of threads", made_.positions()));
+    if (!made_.members.empty() && places() != count)
+      fail(fmt::format("the tiles of the sum have places for {} threads", places()));
     made_.cooperative_threads = static_cast<int>(count);
     if (sizes.size() == 1) return;
     if (sizes[1] > kMostItems) fail(fmt::format("a thread takes at most {} items", kMostItems));

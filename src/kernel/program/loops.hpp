@@ -26,6 +26,8 @@ struct ProgramLoops {
   int threads = 1;              ///< GPU: of a block
   int cooperative_threads = 1;  ///< GPU: that compute one point together
   int items_per_thread = 1;     ///< GPU: values of a scan that one of them takes at a time
+  /// GPU: cooperative threads along each index of a sum. None: all of them along the last one.
+  std::vector<int> members;
 
   std::int64_t lanes_along(std::size_t q) const noexcept { return static_cast<int>(q) == lane ? lanes : 1; }
   /// Workers along an index of a tile.

@@ -35,6 +35,7 @@ struct PointBlock {
   std::vector<bool> ragged;     ///< some may lie past the extent: their loads are of others, their stores left out
   int lane = -1, lanes = 1;     ///< neighbours along `lane` are one vector value
   int cooperative_threads = 1;  ///< threads `member` = 0 .. n-1 that divide the outermost reductions
+  std::vector<int> members;     ///< of them along each index; none: all along the last one of a reduction
   int items_per_thread = 1;     ///< scanned values that one thread takes at a time
   Var member = -1;
   bool nontemporal = false;  ///< stores of vectors
@@ -118,7 +119,11 @@ class PointBuilder {
   void declare_reduce(ir::NodeId id);
   bool loops_below(ir::NodeId id) const;
   double values_below(ir::NodeId id) const;
+  int members_along(const ir::Node& reduce, std::size_t k) const;
   std::vector<bool> unrolled_loops(const ir::Node& reduce, bool shared) const;
+  std::vector<Affine> member_digits(const ir::Node& reduce);
+  bool in_few_rounds(const ir::Node& reduce, std::size_t k) const;
+  int open_rounds(int q, const Affine& first, std::int64_t step);
   Var enter_index(int q);
   void enter_index(int q, Var as);
   void leave_index(int q);

@@ -113,7 +113,7 @@ std::vector<std::vector<PointBuilder::LoopBound>> PointBuilder::bounds_of_loops(
       const bool falls = std::any_of(rest.terms.begin(), rest.terms.end(), [&](const Term& term) {  // along the tile
         return term.coefficient < 0 && unrolled_[static_cast<std::size_t>(term.var)];
       });
-      if (by() != -1 || least < 0 || begins || falls || (shared && k == made.size())) continue;
+      if (by() != -1 || least < 0 || begins || falls || (shared && members_along(reduce, k - 1) > 1)) continue;
     }
     bound.parameter = parameter_of(*guard);
     made[k - 1].push_back(std::move(bound));

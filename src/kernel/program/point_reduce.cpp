@@ -13,6 +13,17 @@ using ir::OpCode;
 
 namespace {
 
+// Rounds whose loads are in flight at once: those that are left over come one after the other.
+constexpr int kFewest = 4, kMost = 8;
+
+int rounds_at_once(int rounds) {
+  int best = std::min(rounds, kMost);
+  for (int times = best - 1; times >= kFewest; --times) {
+    if (rounds % times < rounds % best) best = times;
+  }
+  return best;
+}
+
 Value combined(OpCode op, DType type, Value x, Value y) { return apply(op, type, {std::move(x), std::move(y)}); }
 
 }  // namespace
@@ -50,6 +61,54 @@ double PointBuilder::values_below(NodeId id) const {
   return total;
 }
 
+/// Cooperative threads along the k-th index of a reduction that they share.
+int PointBuilder::members_along(const Node& reduce, std::size_t k) const {
+  if (!block_.members.empty()) return block_.members[static_cast<std::size_t>(reduce.over[k])];
+  return k + 1 == reduce.over.size() ? block_.cooperative_threads : 1;
+}
+
+/// The member's place along each index of a reduction, that along the last one fastest.
+std::vector<Affine> PointBuilder::member_digits(const Node& reduce) {
+  std::vector<Affine> digits(reduce.over.size());
+  std::int64_t below = 1;
+  for (auto k = digits.size(); k-- > 0;) {
+    const auto count = members_along(reduce, k);
+    if (count == 1) continue;
+    if (count == block_.cooperative_threads) {
+      digits[k] = Affine::of(block_.member);
+      break;
+    }
+    const auto var = kernel_.add_var(names_.fresh("m" + index_name(reduce.over[k])), count);
+    const bool last = below * count == block_.cooperative_threads;
+    body_.add(Let{var, Affine::of(block_.member), below, last ? 0 : count});
+    digits[k] = Affine::of(var);
+    below *= count;
+  }
+  return digits;
+}
+
+/// Whether an index that threads share has few rounds, of short text.
+bool PointBuilder::in_few_rounds(const Node& reduce, std::size_t k) const {
+  constexpr double kValues = 2048;
+  const auto step = members_along(reduce, k);
+  return extent(reduce.over[k]) <= std::int64_t{kMost} * step && !loops_below(reduce.operand[0]) &&
+         kMost * values_below(reduce.operand[0]) <= kValues;
+}
+
+/// Few rounds of an index that threads share, spelt out, so that loads of all of them are in flight at once. Returns
+/// what is to be closed.
+int PointBuilder::open_rounds(int q, const Affine& first, std::int64_t step) {
+  const auto rounds = (extent(q) + step - 1) / step;
+  const auto round = kernel_.add_var(names_.fresh("r" + index_name(q)), rounds);
+  body_.open(Loop{.var = round, .bind = Bind::unroll, .body = {}});
+  const auto value = kernel_.add_var(names_.fresh(index_name(q)), rounds * step);
+  enter_index(q, value);
+  body_.add(Let{value, first + Affine::of(round, step)});
+  if (extent(q) % step == 0) return 1;
+  body_.open(If{{{Affine::of(value), extent(q)}}, {}, {}});
+  return 2;
+}
+
 /// Which loops of a reduction are unrolled: short ones, from the inside out, as long as the text stays short. A loop
 /// around one that is not unrolled stays a loop, too. (Of 72 copies of a loop over bytes LLVM 19 makes one reduction,
 /// and crashes in the selection of its instructions.)
@@ -60,8 +119,7 @@ std::vector<bool> PointBuilder::unrolled_loops(const Node& reduce, bool shared) 
   for (auto k = unroll.size(); k-- > 0;) {
     const auto n = extent(reduce.over[k]);
     if (n > kUnrolled) break;
-    const bool split = shared && k + 1 == unroll.size();
-    if (split) continue;
+    if (shared && members_along(reduce, k) > 1) continue;
     values *= static_cast<double>(n);
     if (values > kValues) break;
     unroll[k] = true;
@@ -134,17 +192,22 @@ void PointBuilder::declare_reduce(NodeId id) {
   const auto unroll = unrolled_loops(n, shared);
   const auto held = held_;
   const auto bounds = bounds_of_loops(n, unroll, shared);
+  const auto digits = shared ? member_digits(n) : std::vector<Affine>(n.over.size());
+  std::vector<int> opened(n.over.size(), 1);
   for (std::size_t k = 0; k < n.over.size(); ++k) {
     Loop loop;
     loop.bind = unroll[k] ? Bind::unroll : Bind::any;
-    if (shared && k + 1 == n.over.size()) {
-      loop.first = Affine::of(block_.member);
-      loop.step = block_.cooperative_threads;
-      // Loads of a thread that are in flight at once.
-      constexpr int kLoads = 8;
-      if (extent(n.over[k]) >= std::int64_t{kLoads} * block_.cooperative_threads && !loops_below(n.operand[0])) {
+    if (shared && members_along(n, k) > 1 && bounds[k].empty() && in_few_rounds(n, k)) {
+      opened[k] = open_rounds(n.over[k], digits[k], members_along(n, k));
+      continue;
+    }
+    if (shared) {
+      loop.first = digits[k];
+      loop.step = members_along(n, k);
+      const auto rounds = static_cast<int>(extent(n.over[k]) / loop.step);
+      if (k + 1 == n.over.size() && loop.step > 1 && rounds >= kFewest && !loops_below(n.operand[0])) {
         loop.bind = Bind::unroll;
-        loop.times = kLoads;
+        loop.times = rounds_at_once(rounds);
       }
     }
     open_loop(n.over[k], std::move(loop), bounds[k]);
@@ -155,7 +218,10 @@ void PointBuilder::declare_reduce(NodeId id) {
   close_scope();
   --loops_;
   held_ = held;
-  for (auto k = n.over.size(); k-- > 0;) close_loop(n.over[k]);
+  for (auto k = n.over.size(); k-- > 0;) {
+    body_.close(opened[k]);
+    leave_index(n.over[k]);
+  }
   for (const auto& [other, known] : outside) arrays_[other] = known;
   if (shared) combine_threads(id, array);
   name(id, array);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "kernel/contraction.hpp"
+#include "plan/enumerate/group_shapes.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/plain_directives.hpp"
 #include "plan/enumerate/plain_shapes.hpp"
@@ -34,6 +35,7 @@ class PlainCudaEnumerator {
       const auto& load = program.nodes[static_cast<std::size_t>(counted.node)];
       bytes_.push_back(static_cast<double>(ir::reached(load.offset, program.indices)) *
                        static_cast<double>(size_of(load.type)));
+      words_ = std::max(words_, size_of(load.type) / 4);
     }
     const auto contraction = kernel::contraction_of(program);
     products_ = sums_ && contraction;
@@ -102,16 +104,19 @@ class PlainCudaEnumerator {
   static constexpr double kResidentWarps = 48;
   /// Roughly, of 20 plain kernels of contractions of talsh300 and batched in f64 on an H200.
   static constexpr double kStreamed = 1.15;  ///< of a copy's time
-  static constexpr double kWait = 250;       ///< cycles of a warp for a round's values, of which some are under way
-  static constexpr double kChain = 350;      ///< of a round where no other warp does anything: of 24 small ones, H100
-  static constexpr double kLoad = 2;         ///< least cycles of a load that all warps of a multiprocessor share
+  /// Times that of groups along two indices, whose runs are short: of 10 kernels in f32 of talsh300 on an H100.
+  static constexpr double kCrossed = 1.15;
+  static constexpr double kWait = 250;   ///< cycles of a warp for a round's values, of which some are under way
+  static constexpr double kChain = 350;  ///< of a round where no other warp does anything: of 24 small ones, H100
+  static constexpr double kLoad = 2;     ///< least cycles of a load that all warps of a multiprocessor share
   /// Of 105 of outer products of talsh300 in f64 and f32 on an H100 and an H200 (off by 9 %, by 13 % and 1.17 before).
   static constexpr double kOuter = 1.02;  ///< of a copy's time
   static constexpr double kApart = 60;    ///< cycles of each result of a thread, which other blocks hide
   /// Longer where runs that blocks write begin or end inside of sectors; and bytes' worth of each such sector.
   static constexpr double kInside = 0.2, kCut = kSectorBytes;
   static constexpr double kMostOfThread = 16;      ///< of a thread that sums products
-  static constexpr double kOfFactors = kLoad / 2;  ///< cycles of loads for each product, with as many results
+  static constexpr double kMostOfMember = 144;     ///< of one of a group that shares such sums
+  static constexpr double kOfFactors = kLoad / 6;  ///< cycles of loads for each product, with as many results
   static constexpr double kKeptBytes = 1 << 18;    ///< of an operand that caches hold
   static constexpr double kFirstCacheBytes = 128 * 1024;
 
@@ -149,7 +154,8 @@ class PlainCudaEnumerator {
                                  : std::vector<int>{128, 256};
     for (const int threads : counts) fill(order, {}, threads);
     if (counts_.sequential) {
-      add_cooperative_scans(list);
+      for (auto& shape : cooperates_ ? scan_shapes(program_, counts_, sums_) : std::vector<BlockShape>{})
+        list.push_back(std::move(shape));
       return list;
     }
     if (!sums_) return list;
@@ -165,44 +171,12 @@ class PlainCudaEnumerator {
     }
     for (const int cooperative_threads : {32, 256}) {
       if (cooperates_ && reduced_points() >= cooperative_threads)
-        list.push_back(cooperative_shape(cooperative_threads));
+        list.push_back(group_shape(program_, counts_, cooperative_threads));
+    }
+    if (cooperates_ && products_) {
+      for (auto& shape : group_shapes(program_, counts_)) list.push_back(std::move(shape));
     }
     return list;
-  }
-
-  /// One point per group of cooperative threads: the block, or each warp of it.
-  BlockShape cooperative_shape(int cooperative_threads) const {
-    BlockShape shape;
-    shape.positions.assign(program_.indices.size(), 1);
-    shape.threads = cooperative_threads;
-    shape.cooperative_threads = cooperative_threads;
-    if (cooperative_threads == 32 && !counts_.order.empty() && extent(counts_.order[0]) >= 2) {
-      const auto n = std::min<std::int64_t>(extent(counts_.order[0]), 8);
-      shape.positions[static_cast<std::size_t>(counts_.order[0])] = n;
-      shape.digits.push_back(counts_.order[0]);
-      shape.threads = static_cast<int>(32 * n);
-    }
-    return shape;
-  }
-
-  /// Scans and compactions by cooperative threads. Each thread takes several values at a time where these are cheap,
-  /// for more loads in flight.
-  void add_cooperative_scans(std::vector<BlockShape>& list) const {
-    if (!cooperates_) return;
-    constexpr std::int64_t kBytes = 64;  // of one thread's values
-    constexpr std::size_t kLight = 40;
-    std::int64_t most = program_.nodes.size() > kLight || sums_ ? 1 : 16;
-    for (const auto& statement : program_.statements) {
-      most = std::min(most, kBytes / size_of(program_.nodes[static_cast<std::size_t>(statement.value)].type));
-    }
-    for (const int cooperative_threads : {32, 256, 1024}) {
-      for (const std::int64_t items_per_thread : std::set<std::int64_t>{1, std::min<std::int64_t>(most, 4), most}) {
-        if (cooperative_threads * items_per_thread >= 2 * std::max<std::int64_t>(longest_run(), 32)) continue;
-        auto shape = cooperative_shape(cooperative_threads);
-        shape.items_per_thread = static_cast<int>(items_per_thread);
-        list.push_back(std::move(shape));
-      }
-    }
   }
 
   /// Whether neighbouring threads write to different sectors.
@@ -213,16 +187,6 @@ class PlainCudaEnumerator {
     const auto type = program_.buffers[static_cast<std::size_t>(statement.buffer)].type;
     const bool compacts = program_.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::compact;
     return compacts || stride * size_of(type) >= kSectorBytes;
-  }
-
-  /// Extent of the longest scan or compaction.
-  std::int64_t longest_run() const {
-    std::int64_t longest = 0;
-    for (const auto& node : program_.nodes) {
-      if (node.kind == ir::NodeKind::scan || node.kind == ir::NodeKind::compact)
-        longest = std::max(longest, extent(node.over[0]));
-    }
-    return longest;
   }
 
   /// Of a warp, for one operation.
@@ -243,8 +207,9 @@ class PlainCudaEnumerator {
     return kRounded * (side_by_side(busy_us, wait_us, streamed_us) + kLaunchUs);
   }
 
-  /// The same of what is done for each result, by warps that are full. A thread has at most kMostOfThread, for whose
-  /// products it loads half as many values where both factors are loaded as often as they are summed.
+  /// The same of what is done for each result, by warps that are full. A thread has at most kMostOfThread, one of a
+  /// group kMostOfMember, for whose products it loads a sixth as many values where both factors are loaded as often as
+  /// they are summed.
   double least_busy_us() const {
     double cycles = 0, products = 0, times = 0;
     for (const auto& counted : counts_.operations) {
@@ -270,7 +235,7 @@ class PlainCudaEnumerator {
       if (counts_.free[q])
         tiles *= static_cast<double>(extent(static_cast<int>(q))) / static_cast<double>(shape.positions[q]);
     }
-    if (shape.cooperative_threads == 1) tiles /= kMostOfThread;
+    tiles /= shape.cooperative_threads == 1 ? kMostOfThread : kMostOfMember;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
       const double times = rounds_of(shape, counts_.loads[k]);
       chain = std::max(chain, times);
@@ -301,6 +266,7 @@ class PlainCudaEnumerator {
   struct ShapeCosts {
     std::vector<double> blocks;    ///< per index, of single values
     std::vector<Touched> touched;  ///< by a warp, per load
+    std::vector<Touched> taken;    ///< by all threads that share a sum, or a warp
     Touched stored;
   };
 
@@ -328,11 +294,15 @@ class PlainCudaEnumerator {
     for (std::size_t q = 0; q < program_.indices.size(); ++q)
       costs.blocks.push_back(counts_.free[q] ? blocks_of(shape, q, 1) : 1);
     for (const auto& counted : counts_.loads) costs.touched.push_back(touched_by(shape, counted));
+    costs.taken = shape.members.empty() ? costs.touched : touched_by_group(program_, counts_, shape);
     const auto& statement = program_.statement();
     costs.stored = plan::touched_by(program_, shape, statement.offset,
                                     program_.buffers[static_cast<std::size_t>(statement.buffer)].type, -1);
-    add(shape, {}, costs);
+    if (shape.members.empty()) add(shape, {}, costs);
     if (outer_) add_outer_tiles(shape, costs);
+    if (products_ && shape.cooperative_threads > 1) {
+      for (const auto& tile : group_tiles(program_, counts_, shape, words_)) add(shape, tile, costs);
+    }
     if (!sums_ || shape.cooperative_threads > 1 || counts_.sequential) return;
     if (products_ && !broadcasts_ && !tiles_may_be_of_use(shape, costs)) return;
     static constexpr std::array<Counts, 8> kCounts{{{2, 1}, {4, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {4, 4}, {3, 3}}};
@@ -376,6 +346,7 @@ class PlainCudaEnumerator {
   /// Times that a warp executes a load for one result of each of its threads.
   double rounds_of(const BlockShape& shape, const CountedNode& load) const {
     if (shape.cooperative_threads == 1) return load.times;
+    if (!shape.members.empty()) return load.times * shape.share_of_rounds(program_, load.around);
     const int q = stepped(load);
     if (q < 0) return load.times;
     const auto steps = static_cast<double>(extent(q));
@@ -390,11 +361,11 @@ class PlainCudaEnumerator {
 
   /// Bytes of the sectors that a load asks for over those that it takes of them before they are gone: neighbours along
   /// a summed index are found in the first-level cache where what the loops inside it read has room there.
-  double unused(const BlockShape& shape, const RegisterTile& tile, const std::vector<Touched>& touched,
-                std::size_t k) const {
+  double unused(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs, std::size_t k) const {
+    const auto& touched = costs.touched;
     const auto& load = program_.nodes[static_cast<std::size_t>(counts_.loads[k].node)];
     const auto size = static_cast<double>(size_of(load.type));
-    double taken = touched[k].elements * size / (touched[k].sectors * static_cast<double>(kSectorBytes));
+    double taken = costs.taken[k].elements * size / (costs.taken[k].sectors * static_cast<double>(kSectorBytes));
     double kept = 0;  // bytes that the warps of a multiprocessor read in a round
     for (std::size_t j = 0; j < counts_.loads.size(); ++j) {
       kept += kResidentWarps * values_at_once(counts_.loads[j], tile) * touched[j].sectors *
@@ -435,7 +406,7 @@ class PlainCudaEnumerator {
     double busy_us = tiles * warps * cycles / (device_.multiprocessors * device_.clock_MHz * filled);
     if (counts_.sequential) {
       // Steps are sequential: each waits for a piece's loads, shuffles and barrier, or for one value.
-      const auto length = static_cast<double>(longest_run());
+      const auto length = static_cast<double>(longest_run(program_));
       const double pieces =
           std::ceil(length / (static_cast<double>(shape.cooperative_threads) * shape.items_per_thread));
       const double step = scattered(shape) ? 80 : 25;
@@ -464,8 +435,9 @@ class PlainCudaEnumerator {
 
   /// What warps wait for the rounds of a sum, each for its values, while others that are resident do the same.
   ///   chain  rounds of any warp, those whose values a cache holds too
-  double waited_us(double warps, double rounds, double chain) const {
-    const double resident = std::clamp(warps / device_.multiprocessors, 1.0, kResidentWarps);
+  ///   most   warps that are resident
+  double waited_us(double warps, double rounds, double chain, double most = kResidentWarps) const {
+    const double resident = std::clamp(warps / device_.multiprocessors, 1.0, most);
     const double turns = warps / (resident * device_.multiprocessors);
     return std::max(turns * rounds * kWait, chain * kChain) / device_.clock_MHz;
   }
@@ -493,8 +465,14 @@ class PlainCudaEnumerator {
       if (bytes_[k] >= kKeptBytes) rounds = std::max(rounds, times);
     }
     const double of_all = warps / (device_.multiprocessors * device_.clock_MHz);
+    double resident = kResidentWarps;
+    if (shape.cooperative_threads > 1) {
+      // Shuffles that add what the lanes of a warp have of each result.
+      load_cycles += 5.0 * static_cast<double>(words_ * tile.first_count * tile.second_count);
+      resident = std::min(resident, resident_warps(shape, tile, words_));
+    }
     const double busy_us = of_all * side_by_side(load_cycles, math_cycles / shape.cooperative_threads);
-    const double wait_us = waited_us(warps, rounds, chain);
+    const double wait_us = waited_us(warps, rounds, chain, resident);
     constexpr double kRounded = 1 - 1e-9;
     if (kRounded * (side_by_side(busy_us, wait_us, streamed_us(0)) + kLaunchUs) > limit_us_) return;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
@@ -502,7 +480,7 @@ class PlainCudaEnumerator {
       const auto& counted = counts_.loads[k];
       const auto& touched = costs.touched[k];
       const double loads = rounds_of(shape, counted) * values_at_once(counted, tile);
-      const double unused = this->unused(shape, tile, costs.touched, k);
+      const double unused = this->unused(shape, tile, costs, k);
       const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
       const double bytes = touched.elements * static_cast<double>(size_of(load.type));
       const double sectors = std::min(bytes * unused / static_cast<double>(kSectorBytes), touched.sectors);
@@ -512,7 +490,8 @@ class PlainCudaEnumerator {
     }
     const double results = static_cast<double>(tile.first_count * tile.second_count);
     cached += results * cache_cycles(costs.stored.sectors * static_cast<double>(kSectorBytes), costs.stored.lines);
-    const double cache_us = of_all * cached, memory_us = streamed_us(again);
+    const double runs = shape.members.empty() ? 1 : kCrossed;
+    const double cache_us = of_all * cached, memory_us = runs * streamed_us(again);
     const double us = side_by_side(busy_us, cache_us, wait_us, memory_us) + kLaunchUs;
     priced_.push_back({&shape, tile, us, memory_us, busy_us, cache_us});
     if (alone_) limit_us_ = std::min(limit_us_, us);
@@ -560,17 +539,20 @@ class PlainCudaEnumerator {
       const auto k = static_cast<std::size_t>(q);
       shape_text += fmt::format(" {}{}", program_.indices[k].name, shape.positions[k]);
     }
-    schedule.directives = plain_loops(program_, counts_.order, shape.digits, indices, kernel::Target::cuda);
+    const auto members = member_directives(program_, shape);
+    schedule.directives = members;
+    for (auto& one : plain_loops(program_, counts_.order, shape.digits, indices, kernel::Target::cuda))
+      schedule.directives.push_back(std::move(one));
     schedule.directives.push_back(directive(Kind::threads, {shape.threads}));
     if (shape.cooperative_threads > 1) {
       auto cooperative = directive(Kind::cooperative, {shape.cooperative_threads});
       if (shape.items_per_thread > 1) cooperative.sizes.push_back(shape.items_per_thread);
       schedule.directives.push_back(std::move(cooperative));
     }
-    schedule.name =
-        fmt::format("plain{}{}{}{}", shape_text, tile.text(program_),
-                    shape.cooperative_threads > 1 ? fmt::format(" cooperative {}", shape.cooperative_threads) : "",
-                    shape.items_per_thread > 1 ? fmt::format(" per thread {}", shape.items_per_thread) : "");
+    schedule.name = fmt::format(
+        "plain{}{}{}{}{}", shape_text, tile.text(program_),
+        shape.cooperative_threads > 1 ? fmt::format(" cooperative {}", shape.cooperative_threads) : "",
+        member_text(members), shape.items_per_thread > 1 ? fmt::format(" per thread {}", shape.items_per_thread) : "");
     return candidate;
   }
 
@@ -579,6 +561,7 @@ class PlainCudaEnumerator {
   OperationCounts counts_;
   std::vector<double> cycles_;  ///< of a warp, for each operation
   std::vector<double> bytes_;   ///< that each load reaches
+  std::int64_t words_ = 1;      ///< registers of an element
   bool sums_ = false, products_ = false, heavy_ = false, cooperates_ = true;
   bool outer_ = false;                                         ///< an outer product
   bool broadcasts_ = false;                                    ///< products, along an index of the result alone

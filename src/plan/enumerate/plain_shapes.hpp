@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +22,18 @@ struct BlockShape {
   std::vector<int> digits;              ///< indices, fastest first
   int threads = 256;
   int cooperative_threads = 1, items_per_thread = 1;
+  /// Cooperative threads along each index of a sum. None: all of them along the last one.
+  std::vector<int> members;
+
+  /// Of all rounds of a sum, those that one of its threads has.
+  double share_of_rounds(const ir::Program& program, const std::vector<bool>& around) const {
+    double share = 1;
+    for (std::size_t q = 0; q < members.size(); ++q) {
+      const auto extent = static_cast<double>(program.indices[q].extent);
+      if (around[q]) share *= std::ceil(extent / members[q]) / extent;
+    }
+    return share;
+  }
 };
 
 /// What a warp touches with one load.
@@ -28,31 +41,39 @@ struct Touched {
   double lines = 1, sectors = 1, elements = 1;
 };
 
+/// Where a thread of a block reads, in elements from where the first one does.
 ///   step  the index along which cooperative threads step; -1: none
-inline Touched touched_by(const ir::Program& program, const BlockShape& shape, const ir::Affine& offset, DType type,
-                          int step) {
-  std::array<std::int64_t, kernel::kWarp> lines, sectors, elements;
-  const auto size = size_of(type);
-  for (int lane = 0; lane < kernel::kWarp; ++lane) {
-    std::int64_t element = 0;
-    if (shape.cooperative_threads > 1) {
-      if (step >= 0)
-        element = std::min<std::int64_t>(lane, program.indices[static_cast<std::size_t>(step)].extent - 1) *
-                  offset.coefficient[static_cast<std::size_t>(step)];
-    } else {
-      std::int64_t rest = lane;
-      for (const auto q : shape.digits) {
-        const auto n = shape.positions[static_cast<std::size_t>(q)];
-        element += rest % n * offset.coefficient[static_cast<std::size_t>(q)];
-        rest /= n;
-      }
-    }
-    lines[static_cast<std::size_t>(lane)] = element * size >> 7;
-    sectors[static_cast<std::size_t>(lane)] = element * size >> 5;
-    elements[static_cast<std::size_t>(lane)] = element;
+inline std::int64_t distance(const ir::Program& program, const BlockShape& shape, const ir::Affine& offset, int step,
+                             std::int64_t thread) {
+  std::int64_t elements = 0;
+  const auto take = [&](std::size_t q, std::int64_t count) {
+    const auto place = std::min(thread % count, program.indices[q].extent - 1);
+    elements += place * offset.coefficient[q];
+    thread /= count;
+  };
+  if (shape.cooperative_threads == 1) {
+    for (const auto q : shape.digits) take(static_cast<std::size_t>(q), shape.positions[static_cast<std::size_t>(q)]);
+  } else if (shape.members.empty()) {
+    if (step >= 0) take(static_cast<std::size_t>(step), shape.cooperative_threads);
+  } else {
+    for (auto q = shape.members.size(); q-- > 0;) take(q, shape.members[q]);
   }
-  const auto different = [](auto& values) {
-    return static_cast<double>(unique_values<kernel::kWarp>(values.data(), values.size()));
+  return elements;
+}
+
+/// What kThreads of a block touch with one load, a warp or more.
+template <std::size_t kThreads = kernel::kWarp>
+Touched touched_by(const ir::Program& program, const BlockShape& shape, const ir::Affine& offset, DType type, int step,
+                   std::size_t threads = kThreads) {
+  std::array<std::int64_t, kThreads> lines, sectors, elements;
+  const auto size = size_of(type);
+  for (std::size_t k = 0; k < threads; ++k) {
+    elements[k] = distance(program, shape, offset, step, static_cast<std::int64_t>(k));
+    lines[k] = elements[k] * size >> 7;
+    sectors[k] = elements[k] * size >> 5;
+  }
+  const auto different = [&](auto& values) {
+    return static_cast<double>(unique_values<kThreads>(values.data(), threads));
   };
   return {different(lines), different(sectors), different(elements)};
 }

@@ -1,0 +1,270 @@
+#include "plan/enumerate/group_shapes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "plan/enumerate/plain_directives.hpp"
+
+namespace ricci::plan {
+namespace {
+
+const ir::Node& node(const ir::Program& program, const CountedNode& counted) {
+  return program.nodes[static_cast<std::size_t>(counted.node)];
+}
+
+std::int64_t stride(const ir::Program& program, const CountedNode& load, std::size_t q) {
+  return std::abs(node(program, load).offset.coefficient[q]);
+}
+
+/// The indices of the sum that a factor lies along in memory, nearest neighbours first.
+std::vector<std::size_t> along(const ir::Program& program, const OperationCounts& counts, const CountedNode& load) {
+  std::vector<std::size_t> list;
+  for (std::size_t q = 0; q < counts.free.size(); ++q) {
+    if (!counts.free[q] && stride(program, load, q) > 0 && program.indices[q].extent > 1) list.push_back(q);
+  }
+  std::sort(list.begin(), list.end(),
+            [&](auto x, auto y) { return stride(program, load, x) < stride(program, load, y); });
+  return list;
+}
+
+constexpr std::int64_t kRegisters = 65536;  // of a multiprocessor
+constexpr std::size_t kMostOfGroup = 512;   // threads along two indices
+
+/// Registers of a thread.
+std::int64_t registers(std::int64_t rows, std::int64_t columns, std::int64_t words) {
+  constexpr std::int64_t kOther = 40;  // of 16 kernels
+  return kOther + words * (rows * columns + 3 * (rows + columns) / 2);
+}
+
+/// Whether a block of so many threads has registers for that.
+bool fits(std::int64_t rows, std::int64_t columns, std::int64_t words, int threads) {
+  constexpr std::int64_t kMost = 256;
+  return registers(rows, columns, words) <= std::min(kMost, kRegisters / threads);
+}
+
+/// Threads along an index: powers of two, and what divides it.
+std::set<std::int64_t> places_along(std::int64_t extent) {
+  std::set<std::int64_t> list;
+  for (const std::int64_t n : {4, 8, 16, 32, 64, 128, 256}) {
+    if (n <= extent) list.insert(n);
+  }
+  for (std::int64_t n = 3; n <= std::min<std::int64_t>(extent, 32); ++n) {
+    if (extent % n == 0) list.insert(n);
+  }
+  return list;
+}
+
+/// Whether threads along an index read long enough runs of a factor that lies along it: of 64 bytes, or all that there
+/// are. Of 32 bytes six kernels in f32 of talsh300 on an H100 took 1.4 to 2.3 times what is predicted.
+bool reads_runs(const ir::Program& program, const CountedNode& load, std::size_t q, std::int64_t threads) {
+  constexpr std::int64_t kRun = 64;
+  return threads == program.indices[q].extent || threads * size_of(node(program, load).type) >= kRun;
+}
+
+constexpr std::int64_t kMostValues = 12;  // of an index that a thread has in registers
+
+/// Values of an index that a thread may have: all, or even parts.
+std::set<std::int64_t> values_along(std::int64_t extent) {
+  std::set<std::int64_t> list;
+  for (const std::int64_t most : {kMostValues, std::int64_t{8}, std::int64_t{4}}) {
+    const auto parts = (extent + most - 1) / most;
+    list.insert((extent + parts - 1) / parts);
+  }
+  return list;
+}
+
+/// Indices of the result that one factor alone has, of more than one value: rows, or columns.
+std::array<std::vector<int>, 2> sides_of(const ir::Program& program, const OperationCounts& counts) {
+  std::array<std::vector<int>, 2> sides;
+  for (const int q : counts.order) {
+    const auto k = static_cast<std::size_t>(q);
+    const bool rows = counts.loads[0].depends[k], columns = counts.loads[1].depends[k];
+    if (rows != columns && program.indices[k].extent > 1) sides[rows ? 0 : 1].push_back(q);
+  }
+  return sides;
+}
+
+/// Warps of a block that share what they read of rows and columns, of which one warp has not enough registers.
+std::optional<BlockShape> shared_by_warps(const ir::Program& program, const OperationCounts& counts) {
+  BlockShape shape;
+  shape.positions.assign(program.indices.size(), 1);
+  shape.cooperative_threads = shape.threads = kernel::kWarp;
+  for (const auto& side : sides_of(program, counts)) {
+    if (side.empty()) continue;
+    const auto q = static_cast<std::size_t>(side.front());
+    const auto parts = (program.indices[q].extent + kMostValues - 1) / kMostValues;
+    if (parts < 2 || parts > 3) continue;
+    shape.positions[q] = parts;
+    shape.digits.push_back(side.front());
+    shape.threads *= static_cast<int>(parts);
+  }
+  if (shape.digits.empty()) return std::nullopt;
+  return shape;
+}
+
+}  // namespace
+
+BlockShape group_shape(const ir::Program& program, const OperationCounts& counts, int cooperative_threads) {
+  BlockShape shape;
+  shape.positions.assign(program.indices.size(), 1);
+  shape.threads = shape.cooperative_threads = cooperative_threads;
+  if (cooperative_threads > kernel::kWarp || counts.order.empty()) return shape;
+  constexpr std::int64_t kMostWarps = 8;
+  const auto q = static_cast<std::size_t>(counts.order[0]);
+  const auto n = std::min(program.indices[q].extent, kMostWarps);
+  if (n < 2) return shape;
+  shape.positions[q] = n;
+  shape.digits.push_back(counts.order[0]);
+  shape.threads *= static_cast<int>(n);
+  return shape;
+}
+
+std::int64_t longest_run(const ir::Program& program) {
+  std::int64_t longest = 0;
+  for (const auto& node : program.nodes) {
+    if (node.kind == ir::NodeKind::scan || node.kind == ir::NodeKind::compact)
+      longest = std::max(longest, program.indices[static_cast<std::size_t>(node.over[0])].extent);
+  }
+  return longest;
+}
+
+std::vector<BlockShape> scan_shapes(const ir::Program& program, const OperationCounts& counts, bool sums) {
+  constexpr std::int64_t kBytes = 64;  // of one thread's values
+  constexpr std::size_t kLight = 40;
+  std::vector<BlockShape> list;
+  std::int64_t most = program.nodes.size() > kLight || sums ? 1 : 16;
+  for (const auto& statement : program.statements) {
+    most = std::min(most, kBytes / size_of(program.nodes[static_cast<std::size_t>(statement.value)].type));
+  }
+  for (const int cooperative_threads : {32, 256, 1024}) {
+    for (const std::int64_t items_per_thread : std::set<std::int64_t>{1, std::min<std::int64_t>(most, 4), most}) {
+      if (cooperative_threads * items_per_thread >= 2 * std::max<std::int64_t>(longest_run(program), 32)) continue;
+      auto shape = group_shape(program, counts, cooperative_threads);
+      shape.items_per_thread = static_cast<int>(items_per_thread);
+      list.push_back(std::move(shape));
+    }
+  }
+  return list;
+}
+
+std::vector<Touched> touched_by_group(const ir::Program& program, const OperationCounts& counts,
+                                      const BlockShape& shape) {
+  std::vector<Touched> list;
+  for (const auto& load : counts.loads)
+    list.push_back(touched_by<kMostOfGroup>(program, shape, node(program, load).offset, node(program, load).type, -1,
+                                            static_cast<std::size_t>(shape.cooperative_threads)));
+  return list;
+}
+
+kernel::Directives member_directives(const ir::Program& program, const BlockShape& shape) {
+  kernel::Directives list;
+  for (std::size_t q = 0; q < shape.members.size(); ++q) {
+    if (shape.members[q] == 1) continue;
+    list.push_back(directive(kernel::Directive::Kind::tile, {shape.members[q]}));
+    list.back().subject = program.indices[q].name;
+  }
+  return list;
+}
+
+std::string member_text(const kernel::Directives& members) {
+  std::string text = members.empty() ? "" : " over";
+  for (const auto& one : members) text += fmt::format(" {}{}", one.subject, one.sizes.front());
+  return text;
+}
+
+double resident_warps(const BlockShape& shape, const RegisterTile& tile, std::int64_t words) {
+  constexpr std::int64_t kUnit = 8;
+  const auto own = (registers(tile.first_count, tile.second_count, words) + kUnit - 1) / kUnit * kUnit;
+  return static_cast<double>(kRegisters / (own * shape.threads) * shape.threads / kernel::kWarp);
+}
+
+std::vector<BlockShape> group_shapes(const ir::Program& program, const OperationCounts& counts) {
+  constexpr std::size_t kShapes = 3;
+  if (counts.loads.size() != 2) return {};
+  const std::array lists = {along(program, counts, counts.loads[0]), along(program, counts, counts.loads[1])};
+  if (lists[0].empty() || lists[1].empty()) return {};
+  const auto first = lists[0][0];
+  auto second = lists[1][0];
+  if (second == first) second = lists[0].size() > 1 ? lists[0][1] : first;
+  const auto last = std::max(*std::max_element(lists[0].begin(), lists[0].end()),
+                             *std::max_element(lists[1].begin(), lists[1].end()));
+  std::vector<std::pair<double, BlockShape>> ranked;
+  for (const auto m : places_along(program.indices[first].extent)) {
+    for (const auto n : second == first ? std::set<std::int64_t>{1} : places_along(program.indices[second].extent)) {
+      const auto threads = m * n;
+      if (threads % kernel::kWarp != 0 || threads > std::int64_t{kMostOfGroup}) continue;
+      if (!reads_runs(program, counts.loads[0], first, m)) continue;
+      if (second == lists[1][0] && !reads_runs(program, counts.loads[1], second, n)) continue;
+      BlockShape shape;
+      shape.positions.assign(program.indices.size(), 1);
+      shape.threads = shape.cooperative_threads = static_cast<int>(threads);
+      if (n > 1 || first != last) {
+        shape.members.assign(program.indices.size(), 1);
+        shape.members[first] = static_cast<int>(m);
+        if (n > 1) shape.members[second] = static_cast<int>(n);
+      }
+      double lines = 0;
+      for (const auto& load : counts.loads)
+        lines +=
+            touched_by(program, shape, node(program, load).offset, node(program, load).type, static_cast<int>(last))
+                .lines;
+      const auto rounds = [&](std::size_t q, std::int64_t count) {
+        const auto extent = static_cast<double>(program.indices[q].extent);
+        return std::ceil(extent / static_cast<double>(count)) * static_cast<double>(count) / extent;
+      };
+      ranked.emplace_back(rounds(first, m) * (n > 1 ? rounds(second, n) : 1) * (lines + 2), std::move(shape));
+    }
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::vector<BlockShape> list;
+  for (auto& [cost, shape] : ranked) {
+    if (list.size() < kShapes) list.push_back(std::move(shape));
+  }
+  if (auto shared = first == last ? shared_by_warps(program, counts) : std::nullopt) list.push_back(std::move(*shared));
+  return list;
+}
+
+std::vector<RegisterTile> group_tiles(const ir::Program& program, const OperationCounts& counts,
+                                      const BlockShape& shape, std::int64_t words) {
+  std::vector<RegisterTile> list;
+  if (counts.loads.size() != 2) return list;
+  const auto sides = sides_of(program, counts);
+  const auto parts = [&](int q) {
+    const auto k = static_cast<std::size_t>(q);
+    auto values = values_along((program.indices[k].extent + shape.positions[k] - 1) / shape.positions[k]);
+    std::erase_if(values, [&](auto n) { return n == 1 || n * shape.positions[k] > program.indices[k].extent; });
+    return values;
+  };
+  // Blocks that a side is cut into read the other one as often.
+  const auto reads_few_times = [&](const RegisterTile& tile) {
+    constexpr double kTimes = 2;
+    return std::all_of(sides.begin(), sides.end(), [&](const std::vector<int>& side) {
+      double times = 1;
+      for (const int q : side) {
+        const auto k = static_cast<std::size_t>(q);
+        times *= std::ceil(static_cast<double>(program.indices[k].extent) /
+                           static_cast<double>(shape.positions[k] * tile.count(k)));
+      }
+      return times <= kTimes;
+    });
+  };
+  for (const int row : sides[0]) {
+    for (const int column : sides[1]) {
+      for (const auto m : parts(row)) {
+        for (const auto n : parts(column)) {
+          const RegisterTile tile{row, column, m, n};
+          if (fits(m, n, words, shape.threads) && reads_few_times(tile)) list.push_back(tile);
+        }
+      }
+    }
+  }
+  return list;
+}
+
+}  // namespace ricci::plan

@@ -1,0 +1,48 @@
+// Groups of threads of a GPU that share sums and scans: of products whose results are few, threads along the sum's
+// indices, and results that each of them has in registers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernel/directives.hpp"
+#include "plan/enumerate/plain_shapes.hpp"
+#include "plan/enumerate/register_tile.hpp"
+#include "plan/models/operation_counts.hpp"
+
+namespace ricci::plan {
+
+/// One point per group of cooperative threads: the block, or each warp of it.
+BlockShape group_shape(const ir::Program& program, const OperationCounts& counts, int cooperative_threads);
+
+/// Extent of a program's longest scan or compaction.
+std::int64_t longest_run(const ir::Program& program);
+
+/// Shapes of groups that share scans and compactions. Each thread takes several values at a time where these are cheap,
+/// for more loads in flight.
+///   sums  whether the program has reductions, too
+std::vector<BlockShape> scan_shapes(const ir::Program& program, const OperationCounts& counts, bool sums);
+
+/// Shapes of groups that may read both factors of a sum of products by whole sectors: along the indices that these lie
+/// along in memory, which may be two.
+std::vector<BlockShape> group_shapes(const ir::Program& program, const OperationCounts& counts);
+
+/// Results of a thread of a group whose block has all rows and columns of the product, or half of them, so that factors
+/// are read once or twice: all of an index or even parts of it, as many as fit in registers.
+///   words  of 4 bytes, of an element
+std::vector<RegisterTile> group_tiles(const ir::Program& program, const OperationCounts& counts,
+                                      const BlockShape& shape, std::int64_t words);
+
+/// What all threads of a group touch with each load.
+std::vector<Touched> touched_by_group(const ir::Program& program, const OperationCounts& counts,
+                                      const BlockShape& shape);
+
+/// The threads along each index of the sum as directives, and in a candidate's name.
+kernel::Directives member_directives(const ir::Program& program, const BlockShape& shape);
+std::string member_text(const kernel::Directives& members);
+
+/// Warps of a multiprocessor that its registers leave room for.
+double resident_warps(const BlockShape& shape, const RegisterTile& tile, std::int64_t words);
+
+}  // namespace ricci::plan
