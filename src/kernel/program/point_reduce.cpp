@@ -101,10 +101,11 @@ int PointBuilder::open_rounds(int q, const Affine& first, std::int64_t step) {
   const auto rounds = (extent(q) + step - 1) / step;
   const auto round = kernel_.add_var(names_.fresh("r" + index_name(q)), rounds);
   body_.open(Loop{.var = round, .bind = Bind::unroll, .body = {}});
-  const auto value = kernel_.add_var(names_.fresh(index_name(q)), rounds * step);
-  enter_index(q, value);
+  const bool whole = extent(q) % step == 0;
+  const auto value = whole ? enter_index(q) : kernel_.add_var(names_.fresh(index_name(q)), rounds * step);
+  if (!whole) enter_index(q, value);
   body_.add(Let{value, first + Affine::of(round, step)});
-  if (extent(q) % step == 0) return 1;
+  if (whole) return 1;
   body_.open(If{{{Affine::of(value), extent(q)}}, {}, {}});
   return 2;
 }

@@ -79,7 +79,7 @@ std::optional<Candidate> best_tile(const ir::Program& program, const CpuModel& d
 
 std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& device) {
   if (is_copy(program)) return copy_candidates(program, device);
-  return merged(ranked(program, device, kKept), library_candidates(program, device));
+  return merged(ranked(program, device, kMostListed), library_candidates(program, device));
 }
 
 Candidate best_candidate(const ir::Program& program, const CpuModel& device) {

@@ -122,7 +122,7 @@ std::shared_ptr<KnownCopies> CutTiles::copies(const GpuContraction& c, bool of_r
   add(of_rows ? c.row_axes : c.column_axes, false);
   add(c.depth_axes, !of_rows);
   add(c.batch_axes, !of_rows);
-  auto& known = known_copies_[{{&sides, &chunks}, std::move(key)}];
+  auto& known = known_copies_[{{&sides, &chunks}, key}];
   if (!known) known = std::make_shared<KnownCopies>(sides.size());
   return known;
 }

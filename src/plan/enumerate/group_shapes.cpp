@@ -181,7 +181,8 @@ std::string member_text(const kernel::Directives& members) {
 double resident_warps(const BlockShape& shape, const RegisterTile& tile, std::int64_t words) {
   constexpr std::int64_t kUnit = 8;
   const auto own = (registers(tile.first_count, tile.second_count, words) + kUnit - 1) / kUnit * kUnit;
-  return static_cast<double>(kRegisters / (own * shape.threads) * shape.threads / kernel::kWarp);
+  const auto blocks = kRegisters / (own * shape.threads);
+  return static_cast<double>(blocks * shape.threads) / kernel::kWarp;
 }
 
 std::vector<BlockShape> group_shapes(const ir::Program& program, const OperationCounts& counts) {

@@ -75,7 +75,7 @@ class PlainCpuEnumerator {
       };
       return order(x) < order(y);
     });
-    if (priced_.size() > kKept) priced_.resize(kKept);
+    if (priced_.size() > kMostListed) priced_.resize(kMostListed);
     std::vector<Candidate> list;
     for (const auto& priced : priced_) list.push_back(built(priced));
     return list;

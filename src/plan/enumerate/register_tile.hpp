@@ -50,13 +50,13 @@ void for_each_register_tile(const std::vector<int>& order, std::span<const Count
   }
 }
 
-inline constexpr std::size_t kKept = 24;  // candidates that are worth listing
+inline constexpr std::size_t kMostListed = 24;  // candidates that are worth listing
 
 /// The candidates with the least predicted times, fastest first.
 inline std::vector<Candidate> fastest(std::vector<Candidate> list) {
   std::stable_sort(list.begin(), list.end(),
                    [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-  if (list.size() > kKept) list.resize(kKept);
+  if (list.size() > kMostListed) list.resize(kMostListed);
   return list;
 }
 
