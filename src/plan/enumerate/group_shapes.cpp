@@ -187,7 +187,14 @@ double resident_warps(const BlockShape& shape, const RegisterTile& tile, std::in
 
 std::vector<BlockShape> group_shapes(const ir::Program& program, const OperationCounts& counts) {
   constexpr std::size_t kShapes = 3;
+  // Of more rows or columns no block reads the other factor once or twice.
+  constexpr double kMostOfSide = 2 * 3 * kMostValues;
   if (counts.loads.size() != 2) return {};
+  for (const auto& side : sides_of(program, counts)) {
+    double values = 1;
+    for (const int q : side) values *= static_cast<double>(program.indices[static_cast<std::size_t>(q)].extent);
+    if (values > kMostOfSide) return {};
+  }
   const std::array lists = {along(program, counts, counts.loads[0]), along(program, counts, counts.loads[1])};
   if (lists[0].empty() || lists[1].empty()) return {};
   const auto first = lists[0][0];
@@ -242,6 +249,16 @@ std::vector<RegisterTile> group_tiles(const ir::Program& program, const Operatio
     std::erase_if(values, [&](auto n) { return n == 1 || n * shape.positions[k] > program.indices[k].extent; });
     return values;
   };
+  // Of a matrix and a vector rows of few rounds, so that loads of more are in flight at once.
+  constexpr double kFewRounds = 4;
+  const bool alone = sides[0].empty() || sides[1].empty();
+  if (alone && counts.loads[0].times <= kFewRounds * shape.cooperative_threads) {
+    for (const int q : sides[0].empty() ? sides[1] : sides[0]) {
+      for (const auto count : parts(q)) {
+        if (fits(count, 1, words, shape.threads)) list.push_back({q, -1, count, 1});
+      }
+    }
+  }
   // Blocks that a side is cut into read the other one as often.
   const auto reads_few_times = [&](const RegisterTile& tile) {
     constexpr double kTimes = 2;

@@ -29,7 +29,8 @@ std::vector<BlockShape> scan_shapes(const ir::Program& program, const OperationC
 std::vector<BlockShape> group_shapes(const ir::Program& program, const OperationCounts& counts);
 
 /// Results of a thread of a group whose block has all rows and columns of the product, or half of them, so that factors
-/// are read once or twice: all of an index or even parts of it, as many as fit in registers.
+/// are read once or twice: all of an index or even parts of it, as many as fit in registers. Of a product of a matrix
+/// and a vector some rows where sums are short.
 ///   words  of 4 bytes, of an element
 std::vector<RegisterTile> group_tiles(const ir::Program& program, const OperationCounts& counts,
                                       const BlockShape& shape, std::int64_t words);

@@ -104,6 +104,9 @@ class PlainCudaEnumerator {
   static constexpr double kResidentWarps = 48;
   /// Roughly, of 20 plain kernels of contractions of talsh300 and batched in f64 on an H200.
   static constexpr double kStreamed = 1.15;  ///< of a copy's time
+  /// The same of groups whose threads have one result, and so read one row of each factor: of 10 kernels of products of
+  /// a matrix and a vector in f32 on an H100.
+  static constexpr double kOfRow = 1.08;
   /// Times that of groups along two indices, whose runs are short: of 10 kernels in f32 of talsh300 on an H100.
   static constexpr double kCrossed = 1.15;
   static constexpr double kWait = 250;   ///< cycles of a warp for a round's values, of which some are under way
@@ -201,7 +204,7 @@ class PlainCudaEnumerator {
   }
 
   /// A lower bound for sums of products that keep multiprocessors busy, and whose warps wait, so long.
-  double least_us(double busy_us, double wait_us) const { return least_us(busy_us, wait_us, streamed_us(0)); }
+  double least_us(double busy_us, double wait_us) const { return least_us(busy_us, wait_us, least_streamed_us()); }
   static double least_us(double busy_us, double wait_us, double streamed_us) {
     constexpr double kRounded = 1 - 1e-9;
     return kRounded * (side_by_side(busy_us, wait_us, streamed_us) + kLaunchUs);
@@ -359,6 +362,8 @@ class PlainCudaEnumerator {
     return kStreamed * (counts_.compulsory_bytes + again) / device_.copy_rate_GBs() * 1e-3;
   }
 
+  double least_streamed_us() const { return streamed_us(0) * kOfRow / kStreamed; }
+
   /// Bytes of the sectors that a load asks for over those that it takes of them before they are gone: neighbours along
   /// a summed index are found in the first-level cache where what the loops inside it read has room there.
   double unused(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs, std::size_t k) const {
@@ -474,7 +479,7 @@ class PlainCudaEnumerator {
     const double busy_us = of_all * side_by_side(load_cycles, math_cycles / shape.cooperative_threads);
     const double wait_us = waited_us(warps, rounds, chain, resident);
     constexpr double kRounded = 1 - 1e-9;
-    if (kRounded * (side_by_side(busy_us, wait_us, streamed_us(0)) + kLaunchUs) > limit_us_) return;
+    if (kRounded * (side_by_side(busy_us, wait_us, least_streamed_us()) + kLaunchUs) > limit_us_) return;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
       if (bytes_[k] < kKeptBytes) continue;
       const auto& counted = counts_.loads[k];
@@ -490,7 +495,8 @@ class PlainCudaEnumerator {
     }
     const double results = static_cast<double>(tile.first_count * tile.second_count);
     cached += results * cache_cycles(costs.stored.sectors * static_cast<double>(kSectorBytes), costs.stored.lines);
-    const double runs = shape.members.empty() ? 1 : kCrossed;
+    const bool of_row = shape.cooperative_threads > 1 && results == 1 && shape.members.empty();
+    const double runs = of_row ? kOfRow / kStreamed : shape.members.empty() ? 1 : kCrossed;
     const double cache_us = of_all * cached, memory_us = runs * streamed_us(again);
     const double us = side_by_side(busy_us, cache_us, wait_us, memory_us) + kLaunchUs;
     priced_.push_back({&shape, tile, us, memory_us, busy_us, cache_us});
