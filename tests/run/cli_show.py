@@ -156,7 +156,7 @@ class Gpu(Case):
         taken, lowered = listed[0], listed[-1]
         self.assertTrue(taken[0])
         self.assertRegex(taken[3][0], r"^A -> copy: tiled.*: touches \d+ B in sectors")
-        self.assertRegex(taken[3][1], r"^B, copy -> C: m16n8k8_f64 .*: memory [\d.]+, L2 [\d.]+, (L1|alone) [\d.]+, ")
+        self.assertRegex(taken[3][1], r"^B, copy -> C: plain .* cooperative \d+: memory [\d.]+, L2 [\d.]+, issue [\d.]+, ")
         self.assertTrue(lowered[2])
         self.assertEqual(len(lowered[3]), 1)
         explained = self.json("explain", *copied, env={"CUDA_VISIBLE_DEVICES": ""})["candidates"]
