@@ -1,6 +1,8 @@
 #include "fuzz/random_gpu_contraction.hpp"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 
 #include "ir/passes/precision.hpp"
 #include "lower/lower_program.hpp"
@@ -9,6 +11,22 @@
 
 namespace ricci::fuzz {
 namespace {
+
+/// The axes of two factors and of their contraction, named as they are added.
+struct Terms {
+  std::array<std::string, 3> of;
+  char next = 'a';
+
+  void add(GpuContraction& to, std::int64_t extent, std::initializer_list<std::string*> in) {
+    to.extents[next] = extent;
+    for (auto* term : in) *term += next;
+    ++next;
+  }
+  std::string shuffled(std::mt19937_64& random) {
+    for (auto& term : of) std::shuffle(term.begin(), term.end(), random);
+    return of[0] + "," + of[1] + "->" + of[2];
+  }
+};
 
 /// The same contraction of bytes, with sums in i32: as a program, which has types that einsums have not.
 ir::Canonical of_bytes(const GpuContraction& d, DType type) {
@@ -55,13 +73,10 @@ ir::Canonical GpuContraction::program(Precision precision) const {
 GpuContraction gpu_contraction(std::mt19937_64& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
   GpuContraction d;
-  std::string a, b, c;
-  char next = 'a';
+  Terms terms;
+  auto& [a, b, c] = terms.of;
   const auto axes = [&](int count, std::initializer_list<std::string*> in, int largest) {
-    for (int k = 0; k < count; ++k, ++next) {
-      d.extents[next] = below(4) == 0 ? 1 + below(4) : 1 + below(largest);
-      for (auto* term : in) *term += next;
-    }
+    for (int k = 0; k < count; ++k) terms.add(d, below(4) == 0 ? 1 + below(4) : 1 + below(largest), in);
   };
   const int rows = below(4), columns = below(4);
   const int largest = rows + columns > 4 ? 9 : rows + columns > 2 ? 20 : 60;
@@ -70,8 +85,7 @@ GpuContraction gpu_contraction(std::mt19937_64& random) {
   const int depths = rows > 0 && columns > 0 && below(6) == 0 ? 0 : 1 + below(2);  // none: an outer product
   axes(depths, {&a, &b}, 40);
   axes(below(4) == 0 ? 1 : 0, {&a, &b, &c}, 4);
-  for (auto* term : {&a, &b, &c}) std::shuffle(term->begin(), term->end(), random);
-  d.spec = a + "," + b + "->" + c;
+  d.spec = terms.shuffled(random);
   const DType types[][2] = {{DType::f64, DType::f64},  {DType::f64, DType::f64},   {DType::f32, DType::f32},
                             {DType::c64, DType::c64},  {DType::c128, DType::c128}, {DType::f32, DType::f64},
                             {DType::c128, DType::f64}, {DType::f16, DType::f16},   {DType::bf16, DType::bf16},
@@ -124,13 +138,9 @@ GpuContraction tf32_contraction(std::mt19937_64& random) {
 GpuContraction group_contraction(std::mt19937_64& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
   GpuContraction d;
-  std::string a, b, c;
-  char next = 'a';
-  const auto axis = [&](std::int64_t extent, std::initializer_list<std::string*> in) {
-    d.extents[next] = extent;
-    for (auto* term : in) *term += next;
-    ++next;
-  };
+  Terms terms;
+  auto& [a, b, c] = terms.of;
+  const auto axis = [&](std::int64_t extent, std::initializer_list<std::string*> in) { terms.add(d, extent, in); };
   // Multiples of 8 more often than not: neighbours that are copied together.
   const auto extent = [&](int least, int most) {
     const int n = least + below(most - least + 1);
@@ -143,8 +153,7 @@ GpuContraction group_contraction(std::mt19937_64& random) {
   axis(extent(16, 90), {&a, &b});
   if (below(3) == 0) axis(1 + below(4), {&a, &b});
   if (below(4) == 0) axis(1 + below(3), {&a, &b, &c});
-  for (auto* term : {&a, &b, &c}) std::shuffle(term->begin(), term->end(), random);
-  d.spec = a + "," + b + "->" + c;
+  d.spec = terms.shuffled(random);
   const auto type = below(2) == 0 ? DType::f16 : DType::bf16;
   d.problem = simt::problem_of(d.spec, d.extents, {type, type, below(2) == 0 ? type : DType::f32}, 256);
   d.problem.alpha = below(3) == 0 ? ir::Factor::any : ir::Factor::one;
@@ -187,19 +196,14 @@ GpuContraction batch_contraction(std::mt19937_64& random) {
 GpuContraction few_results(std::mt19937_64& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
   GpuContraction d;
-  std::string a, b, c;
-  char next = 'a';
-  const auto axis = [&](std::int64_t extent, std::initializer_list<std::string*> in) {
-    d.extents[next] = extent;
-    for (auto* term : in) *term += next;
-    ++next;
-  };
+  Terms terms;
+  auto& [a, b, c] = terms.of;
+  const auto axis = [&](std::int64_t extent, std::initializer_list<std::string*> in) { terms.add(d, extent, in); };
   if (below(4) != 0) axis(1 + below(26), {&a, &c});
   if (below(4) != 0) axis(1 + below(26), {&b, &c});
   for (int k = 1 + below(3); k > 0; --k) axis(3 + below(c.size() == 2 ? 18 : 36), {&a, &b});
   if (below(2) == 0) axis(1 + below(3), {&a, &b, &c});
-  for (auto* term : {&a, &b, &c}) std::shuffle(term->begin(), term->end(), random);
-  d.spec = a + "," + b + "->" + c;
+  d.spec = terms.shuffled(random);
   const DType types[][2] = {{DType::f32, DType::f32},
                             {DType::f64, DType::f64},
                             {DType::c64, DType::c64},

@@ -122,13 +122,13 @@ class PointBuilder {
   int members_along(const ir::Node& reduce, std::size_t k) const;
   std::vector<bool> unrolled_loops(const ir::Node& reduce, bool shared) const;
   std::vector<Affine> member_digits(const ir::Node& reduce);
-  bool in_few_rounds(const ir::Node& reduce, std::size_t k) const;
+  bool in_few_rounds(const ir::Node& reduce, int q, int step) const;
   int open_rounds(int q, const Affine& first, std::int64_t step);
   Var enter_index(int q);
   void enter_index(int q, Var as);
   void leave_index(int q);
   void open_loop(int q, Loop loop, const std::vector<LoopBound>& bounds = {});
-  void close_loop(int q);
+  void close_loop(int q, int opened = 1);
   /// An array with room for the values of `id`, set to the identity of the operation.
   int start_value(ir::NodeId id, const std::string& name, ir::OpCode op);
   void accumulate(ir::NodeId id, const Access& target, std::optional<ir::OpCode> op, const IndexSet& target_set);

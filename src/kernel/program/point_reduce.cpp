@@ -15,6 +15,7 @@ namespace {
 
 // Rounds whose loads are in flight at once: those that are left over come one after the other.
 constexpr int kFewest = 4, kMost = 8;
+constexpr double kLongest = 2048;  // values of text that is unrolled: compile time grows faster than length
 
 int rounds_at_once(int rounds) {
   int best = std::min(rounds, kMost);
@@ -87,12 +88,10 @@ std::vector<Affine> PointBuilder::member_digits(const Node& reduce) {
   return digits;
 }
 
-/// Whether an index that threads share has few rounds, of short text.
-bool PointBuilder::in_few_rounds(const Node& reduce, std::size_t k) const {
-  constexpr double kValues = 2048;
-  const auto step = members_along(reduce, k);
-  return extent(reduce.over[k]) <= std::int64_t{kMost} * step && !loops_below(reduce.operand[0]) &&
-         kMost * values_below(reduce.operand[0]) <= kValues;
+/// Whether an index along which `step` threads share a reduction has few rounds, of short text.
+bool PointBuilder::in_few_rounds(const Node& reduce, int q, int step) const {
+  return extent(q) <= std::int64_t{kMost} * step && !loops_below(reduce.operand[0]) &&
+         kMost * values_below(reduce.operand[0]) <= kLongest;
 }
 
 /// Few rounds of an index that threads share, spelt out, so that loads of all of them are in flight at once. Returns
@@ -114,7 +113,6 @@ int PointBuilder::open_rounds(int q, const Affine& first, std::int64_t step) {
 /// around one that is not unrolled stays a loop, too. (Of 72 copies of a loop over bytes LLVM 19 makes one reduction,
 /// and crashes in the selection of its instructions.)
 std::vector<bool> PointBuilder::unrolled_loops(const Node& reduce, bool shared) const {
-  constexpr double kValues = 2048;  // compile time grows faster than length
   std::vector<bool> unroll(reduce.over.size());
   double values = values_below(reduce.operand[0]);
   for (auto k = unroll.size(); k-- > 0;) {
@@ -122,7 +120,7 @@ std::vector<bool> PointBuilder::unrolled_loops(const Node& reduce, bool shared) 
     if (n > kUnrolled) break;
     if (shared && members_along(reduce, k) > 1) continue;
     values *= static_cast<double>(n);
-    if (values > kValues) break;
+    if (values > kLongest) break;
     unroll[k] = true;
   }
   return unroll;
@@ -171,8 +169,8 @@ void PointBuilder::open_loop(int q, Loop loop, const std::vector<LoopBound>& bou
   body_.open(std::move(loop));
 }
 
-void PointBuilder::close_loop(int q) {
-  body_.close();
+void PointBuilder::close_loop(int q, int opened) {
+  body_.close(opened);
   leave_index(q);
 }
 
@@ -196,20 +194,19 @@ void PointBuilder::declare_reduce(NodeId id) {
   const auto digits = shared ? member_digits(n) : std::vector<Affine>(n.over.size());
   std::vector<int> opened(n.over.size(), 1);
   for (std::size_t k = 0; k < n.over.size(); ++k) {
-    Loop loop;
-    loop.bind = unroll[k] ? Bind::unroll : Bind::any;
-    if (shared && members_along(n, k) > 1 && bounds[k].empty() && in_few_rounds(n, k)) {
-      opened[k] = open_rounds(n.over[k], digits[k], members_along(n, k));
+    const int step = shared ? members_along(n, k) : 1;
+    if (step > 1 && bounds[k].empty() && in_few_rounds(n, n.over[k], step)) {
+      opened[k] = open_rounds(n.over[k], digits[k], step);
       continue;
     }
-    if (shared) {
-      loop.first = digits[k];
-      loop.step = members_along(n, k);
-      const auto rounds = static_cast<int>(extent(n.over[k]) / loop.step);
-      if (k + 1 == n.over.size() && loop.step > 1 && rounds >= kFewest && !loops_below(n.operand[0])) {
-        loop.bind = Bind::unroll;
-        loop.times = rounds_at_once(rounds);
-      }
+    Loop loop;
+    loop.bind = unroll[k] ? Bind::unroll : Bind::any;
+    loop.first = digits[k];
+    loop.step = step;
+    const auto rounds = static_cast<int>(extent(n.over[k]) / step);
+    if (step > 1 && k + 1 == n.over.size() && rounds >= kFewest && !loops_below(n.operand[0])) {
+      loop.bind = Bind::unroll;
+      loop.times = rounds_at_once(rounds);
     }
     open_loop(n.over[k], std::move(loop), bounds[k]);
   }
@@ -219,10 +216,7 @@ void PointBuilder::declare_reduce(NodeId id) {
   close_scope();
   --loops_;
   held_ = held;
-  for (auto k = n.over.size(); k-- > 0;) {
-    body_.close(opened[k]);
-    leave_index(n.over[k]);
-  }
+  for (auto k = n.over.size(); k-- > 0;) close_loop(n.over[k], opened[k]);
   for (const auto& [other, known] : outside) arrays_[other] = known;
   if (shared) combine_threads(id, array);
   name(id, array);

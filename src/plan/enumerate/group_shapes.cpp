@@ -33,8 +33,8 @@ std::vector<std::size_t> along(const ir::Program& program, const OperationCounts
   return list;
 }
 
-constexpr std::int64_t kRegisters = 65536;  // of a multiprocessor
-constexpr std::size_t kMostOfGroup = 512;   // threads along two indices
+constexpr std::int64_t kRegisters = 4 * kRegistersPerPart;  // of a multiprocessor
+constexpr std::size_t kMostOfGroup = 512;                   // threads along two indices
 
 /// Registers of a thread.
 std::int64_t registers(std::int64_t rows, std::int64_t columns, std::int64_t words) {
