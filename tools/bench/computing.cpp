@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "bench/operands.hpp"
@@ -31,8 +32,37 @@ Loaded::Loaded(Bench& bench, Plan made) : plan(std::move(made)) {
   }
 }
 
+double LargeProduct::rate(std::span<const double> ms) const {
+  return flops / *std::min_element(ms.begin(), ms.end()) * 1e-6;
+}
+
+LargeProduct large_product(Bench& bench, Runtime& runtime, EinsumOptions einsum, DType type, std::int64_t n,
+                           const std::string& blas) {
+  einsum.mode = PlanMode::model;
+  const auto square = Layout::row_major(type, {n, n});
+  const std::vector<Layout> inputs{square, square};
+  const auto own = std::make_shared<Loaded>(bench, runtime.plan_einsum("ab,bc->ac", inputs, einsum));
+  LargeProduct product{.ways = {[own] { (*own)(); }}, .flops = own->plan.info().flops};
+  if (!blas.empty() && einsum.device == Device::gpu) {
+    product.ways.push_back(open_cublas_product(blas, type, einsum.precision, n, own->inputs[0], own->inputs[1],
+                                               bench.allocate(n * n * size_of(type))));
+  } else if (!blas.empty()) {
+    product.ways.push_back(open_blas_product(blas, type, n));
+  }
+  return product;
+}
+
+double product_rate(Bench& bench, Runtime& runtime, const EinsumOptions& einsum, DType type, int repeat,
+                    const std::string& blas) {
+  const auto product = large_product(bench, runtime, einsum, type, einsum.device == Device::gpu ? 8192 : 2048, blas);
+  const auto rate = product.rate(bench.time(product.ways, repeat));
+  bench.release_allocated();
+  return rate;
+}
+
 Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loaded& loaded, int repeat,
-                BenchResults& results, const std::vector<PeerRun>& others, const std::optional<PeerRun>& by_model) {
+                BenchResults& results, const std::vector<PeerRun>& others, const std::optional<PeerRun>& by_model,
+                const LargeProduct& product) {
   const auto& info = loaded.plan.info();
   const auto copied = std::clamp<std::int64_t>(info.compulsory_bytes / 2, 1 << 20, kMostCopied);
   std::vector<std::function<void()>> functions{[&] { loaded(); }, [&] { bench.copy(copied); }};
@@ -41,14 +71,22 @@ Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loa
     copy = gpu_copy(runtime, DType::f64, copied / 8);
     functions.emplace_back([&] { (*copy)(bench.output(), bench.input()); });
   }
-  const auto own = static_cast<std::ptrdiff_t>(functions.size());
+  const auto copies = functions.size() - 1;
+  functions.insert(functions.end(), product.ways.begin(), product.ways.end());
+  const auto own = functions.size();
   for (const auto& other : others) functions.push_back(other.run);
   if (by_model) functions.push_back(by_model->run);
   const auto ms = bench.time(functions, repeat);
-  const double rate = 2.0 * static_cast<double>(copied) / *std::min_element(ms.begin() + 1, ms.begin() + own) * 1e-6;
+  const auto of = std::span(ms).subspan(1, copies);
+  const double rate = 2.0 * static_cast<double>(copied) / *std::min_element(of.begin(), of.end()) * 1e-6;
   results.copy_rate = std::max(results.copy_rate, rate);
+  double multiplied = results.product_rate;  // GF/s
+  if (!product.ways.empty()) {
+    multiplied = product.rate(std::span(ms).subspan(1 + copies, product.ways.size()));
+    results.product_rate = std::max(results.product_rate, multiplied);
+  }
   const double of_copy = static_cast<double>(info.compulsory_bytes) / ms[0] * 1e-6 / rate;
-  const double of_product = results.product_rate > 0 ? info.flops / ms[0] * 1e-6 / results.product_rate : 0;
+  const double of_product = multiplied > 0 ? info.flops / ms[0] * 1e-6 / multiplied : 0;
   const double fraction = std::max(of_copy, of_product);
   results.fractions.push_back(fraction);
   Json row = {{"id", id},
@@ -59,36 +97,17 @@ Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loa
               {"fraction", fraction},
               {"GBs", static_cast<double>(info.compulsory_bytes) / ms[0] * 1e-6},
               {"GFs", info.flops / ms[0] * 1e-6},
+              {"copy_GBs", rate},
               {"steps", info.steps},
               {"workspace_bytes", info.workspace_bytes},
               {"plan_ms", info.plan_ms},
               {"compile_ms", info.compile_ms},
               {"peers", Json::object()}};
-  for (std::size_t k = 0; k < others.size(); ++k) row["peers"][others[k].name] = ms[static_cast<std::size_t>(own) + k];
+  if (multiplied > 0) row["product_GFs"] = multiplied;
+  for (std::size_t k = 0; k < others.size(); ++k) row["peers"][others[k].name] = ms[own + k];
   if (by_model) row["model_ms"] = ms.back();
   results.rows.push_back(std::move(row));
   return results.rows.back();
-}
-
-double product_rate(Bench& bench, Runtime& runtime, EinsumOptions einsum, DType type, int repeat,
-                    const std::string& blas) {
-  const bool gpu = einsum.device == Device::gpu;
-  const std::int64_t n = gpu ? 8192 : 2048;
-  einsum.mode = PlanMode::model;
-  const auto square = Layout::row_major(type, {n, n});
-  const std::vector<Layout> inputs{square, square};
-  const Loaded own(bench, runtime.plan_einsum("ab,bc->ac", inputs, einsum));
-  std::vector<std::function<void()>> functions{[&] { own(); }};
-  if (!blas.empty() && gpu) {
-    functions.push_back(open_cublas_product(blas, type, einsum.precision, n, own.inputs[0], own.inputs[1],
-                                            bench.allocate(n * n * size_of(type))));
-  } else if (!blas.empty()) {
-    functions.push_back(open_blas_product(blas, type, n));
-  }
-  const auto ms = bench.time(functions, repeat);
-  const double flops = own.plan.info().flops;
-  bench.release_allocated();
-  return flops / *std::min_element(ms.begin(), ms.end()) * 1e-6;
 }
 
 void print_row(const Json& row, const std::string& note) {

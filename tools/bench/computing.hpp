@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,16 +29,29 @@ struct Loaded {
 /// The largest copy that a case is timed beside, in bytes: buffers of the bench are as large.
 constexpr std::int64_t kMostCopied = 512 << 20;
 
-/// Times one plan beside a copy of as many bytes as it must move, at most kMostCopied, in turns with others that run;
-/// the row in the results, in which each of the others is a peer, and `model_ms` what the model's plan took, if given.
+/// A large matrix product on the bench's device, of n x n matrices: Ricci's own, by its model, so that measuring cases
+/// does not move their limit, and a BLAS library's, where one is named. It lives until the bench releases what it
+/// allocated.
+struct LargeProduct {
+  std::vector<std::function<void()>> ways;
+  double flops = 0;
+
+  /// GF/s of the faster way, by the milliseconds that each takes.
+  [[nodiscard]] double rate(std::span<const double> ms) const;
+};
+LargeProduct large_product(Bench& bench, Runtime& runtime, EinsumOptions einsum, DType type, std::int64_t n,
+                           const std::string& blas = {});
+
+/// Its rate alone, in GF/s: of 8192 x 8192 matrices on a GPU, else of 2048 x 2048.
+double product_rate(Bench& bench, Runtime& runtime, const EinsumOptions& einsum, DType type, int repeat,
+                    const std::string& blas = {});
+
+/// Times one plan beside a copy of as many bytes as it must move, at most kMostCopied, and beside a large product where
+/// one is given, in turns with others that run; the row in the results, in which each of the others is a peer, and
+/// `model_ms` what the model's plan took, if given.
 Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loaded& loaded, int repeat,
                 BenchResults& results, const std::vector<PeerRun>& others = {},
-                const std::optional<PeerRun>& by_model = std::nullopt);
-
-/// GF/s of a large matrix product on the bench's device: the faster of Ricci's own, by its model, so that measuring
-/// cases does not move their limit, and a BLAS library's, where one is named.
-double product_rate(Bench& bench, Runtime& runtime, EinsumOptions einsum, DType type, int repeat,
-                    const std::string& blas = {});
+                const std::optional<PeerRun>& by_model = std::nullopt, const LargeProduct& product = {});
 
 void print_head();
 /// A row of the results, with what a bench has to say beside.
