@@ -369,8 +369,8 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
     if (measures) by_model = model_plan(*bench, runtime, c, spec, inputs, einsum, type, loaded);
     LargeProduct product;
     if (options.roofline && !product_once) {
-      constexpr std::int64_t kRows = 1536;  // 7 GFLOP
-      product = large_product(*bench, runtime, einsum, type, kRows, options.blas);
+      const std::int64_t rows = is_complex(type) ? 1290 : 2048;  // 17 GFLOP
+      product = large_product(*bench, runtime, einsum, type, rows, options.blas);
     }
     auto& row = time_plan(*bench, runtime, c.id, loaded, options.repeat, results, others, by_model, product);
     std::string note;
