@@ -15,6 +15,8 @@
 #include "plan/enumerate/copied_contractions.hpp"
 #include "plan/enumerate/matrix_copies.hpp"
 #include "plan/models/cost_contraction_cpu.hpp"
+#include "plan/models/cost_cpu.hpp"
+#include "plan/models/least_product_cpu.hpp"
 #include "plan/plan.hpp"
 #include "ricci/ricci.hpp"
 
@@ -386,6 +388,38 @@ TEST_CASE("the best of random contractions on a CPU is the first of the list") {
     CHECK(best.schedule.name == first.schedule.name);
     CHECK(best.schedule.directives == first.schedule.directives);
     CHECK(best.predicted_us == first.predicted_us);
+  }
+}
+
+TEST_CASE("no product, and no copy, is predicted to take less than what is known before there are schedules") {
+  std::mt19937_64 random(27);
+  const auto draw = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  constexpr std::int64_t kExtents[] = {1, 2, 3, 5, 8, 13, 16, 24, 31, 48, 72, 100, 210};
+  constexpr DType kTypes[] = {DType::f32, DType::f64, DType::c64, DType::c128};
+  for (int k = 0; k < 200; ++k) {
+    auto device = with_units(draw(2) == 0 ? 32 : 64);
+    device.vector_bytes = 16 << draw(3);
+    device.threads = 1 << draw(4);
+    device.l2_bytes = 1 << (18 + draw(4));
+    const auto program = tests::random_contraction(random, kExtents, kTypes);
+    INFO(ir::print(program));
+    if (const auto c = kernel::contraction_of(program); c && c->indices(kernel::Role::batch).empty()) {
+      const auto extent = [&](kernel::Role role) { return c->extent(program, role); };
+      const auto least = plan::least_product_us(extent(kernel::Role::rows), extent(kernel::Role::columns),
+                                                extent(kernel::Role::depth), c->type, device);
+      for (const auto& candidate : plan::contraction_candidates(program, device)) {
+        INFO(candidate.schedule.name);
+        CHECK(least <= candidate.predicted_us);
+      }
+    }
+    const auto type = kTypes[draw(std::size(kTypes))];
+    const std::vector<std::int64_t> extents = {kExtents[draw(13)], kExtents[draw(13)], kExtents[draw(13)]};
+    const ir::EinsumProblem copy{Spec::parse("abc->cab"),
+                                 {Layout::row_major(type, extents)},
+                                 Layout::row_major(type, {extents[2], extents[0], extents[1]})};
+    const double bytes = 2.0 * static_cast<double>(extents[0] * extents[1] * extents[2] * size_of(type));
+    CHECK(plan::least_copy_us(bytes, device) <=
+          plan::best_candidate(ir::canonicalise(ir::lower(copy)), device).predicted_us);
   }
 }
 

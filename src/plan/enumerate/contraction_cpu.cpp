@@ -382,6 +382,8 @@ class CpuContraction::Ways {
         device_(device),
         alone_(device.alone()) {
     if (!contraction_) return;
+    constexpr std::size_t kMostWays = 4;
+    all_.reserve(kMostWays);
     for (const auto lanes : {gett::Lanes::result, gett::Lanes::first, gett::Lanes::second}) {
       gett::CpuContractionEnumerator way(program_, *contraction_, alone_);
       const bool suits = way.suits(lanes);
@@ -406,11 +408,13 @@ class CpuContraction::Ways {
   }
 
   double least_us() {
+    if (least_us_) return *least_us_;
     double least = gett::kAny;
     for (auto& [way, joined] : all_) {
       way.set_threads_of(device_);
       least = way.least_us(least);
     }
+    least_us_ = least;
     return least;
   }
 
@@ -467,6 +471,7 @@ class CpuContraction::Ways {
   CpuModel alone_;
   bool sums_ = false;  ///< whether vectors may run along the result's fastest index
   std::optional<std::int64_t> terms_;
+  std::optional<double> least_us_;
   std::vector<Way> all_;
 };
 
@@ -480,6 +485,7 @@ double CpuContraction::least_us() { return ways_->least_us(); }
 
 std::optional<double> CpuContraction::best_us(double bound_us) {
   std::optional<double> us;
+  if (ways_->least_us() >= bound_us) return us;
   ways_->with_best(false, bound_us, [&](const auto&, const auto& found) { us = found.predicted_us; });
   return us;
 }

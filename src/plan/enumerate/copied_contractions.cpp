@@ -8,6 +8,8 @@
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/library_products.hpp"
 #include "plan/enumerate/matrix_copies.hpp"
+#include "plan/models/cost_cpu.hpp"
+#include "plan/models/least_product_cpu.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -25,29 +27,41 @@ std::string suffix(const Directives& copies) {
   return text;
 }
 
-/// What the copy and the product take at least: memory is gone through, and units multiply all the time.
-class LeastTimes {
+/// What the product and copies of its tensors take, before there are any: at least by the model, and usually. Copies
+/// from memory are worth a look by what a thread usually copies, however fast they are predicted, beside units that
+/// multiply all the time.
+class KnownTimes {
  public:
-  LeastTimes(const ir::Program& program, const kernel::Contraction& contraction, const CpuModel& device)
+  KnownTimes(const ir::Program& program, const kernel::Contraction& contraction, const CpuModel& device)
       : program_(program), device_(device), contraction_(contraction) {
     double products = is_complex(contraction.type) ? 4 : 1;
     for (const auto& index : program.indices) products *= static_cast<double>(index.extent);
     const double real_bytes = static_cast<double>(size_of(contraction.type)) / (is_complex(contraction.type) ? 2 : 1);
     const double lanes = std::min(device.vector_bytes, device.datapath_bytes) / real_bytes;
-    products_ = products / (2 * lanes * device.threads * device.cycles_per_us());
+    busy_us_ = least_us_ = products / (2 * lanes * device.threads * device.cycles_per_us());
+    if (!contraction.indices(Role::batch).empty()) return;
+    const auto extent = [&](Role role) { return contraction.extent(program, role); };
+    least_us_ =
+        least_product_us(extent(Role::rows), extent(Role::columns), extent(Role::depth), contraction.type, device);
   }
-  double product() const { return products_; }
-  double copy(int which) const {
-    const double bytes = 2 * this->bytes(which);
-    return device_.beyond_caches(bytes) ? bytes / (device_.thread_GBs(true, 20) * device_.threads * 1e3) : 0;
+  double least_copies_us(int which) const {
+    return sum_of(which, [&](int one) {
+      const double written = bytes(one), size = static_cast<double>(size_of(contraction_.type));
+      return least_copy_us(written + written / size * static_cast<double>(size_of(type_of(one))), device_);
+    });
   }
-  /// The same at the rate of all that memory can move.
-  double fastest_copy(int which) const {
-    constexpr double kMostGBs = 70;  // of two threads
-    const double bytes = 2 * this->bytes(which);
-    const double rate = std::max(kMostGBs, device_.thread_GBs(true, 20) * device_.threads);
-    return device_.beyond_caches(bytes) ? bytes / (rate * 1e3) : 0;
+  double usual_copies_us(int which) const {
+    return sum_of(which, [&](int one) {
+      const double moved = 2 * bytes(one);
+      return device_.beyond_caches(moved) ? moved / (device_.thread_GBs(true, 20) * device_.threads * 1e3) : 0;
+    });
   }
+  /// Whether the product with these copies, behind others that take so long, may take no longer than `most_us`.
+  bool may_take(double others_us, int which, double most_us) const {
+    return others_us + least_copies_us(which) + least_us_ <= most_us &&
+           others_us + usual_copies_us(which) + busy_us_ <= most_us;
+  }
+  /// Of a tensor with elements of the product's type.
   double bytes(int which) const {
     double elements = 1;
     for (std::size_t q = 0; q < program_.indices.size(); ++q) {
@@ -61,10 +75,24 @@ class LeastTimes {
   }
 
  private:
+  template <class Of>
+  static double sum_of(int which, Of of) {
+    double sum = 0;
+    for (const int one : {MatrixCopies::kFirst, MatrixCopies::kSecond, MatrixCopies::kResult})
+      sum += (which & one) != 0 ? of(one) : 0;
+    return sum;
+  }
+  DType type_of(int which) const {
+    if (which == MatrixCopies::kResult)
+      return program_.buffers[static_cast<std::size_t>(program_.statement().buffer)].type;
+    const auto& factor = which == MatrixCopies::kFirst ? contraction_.first : contraction_.second;
+    return program_.nodes[static_cast<std::size_t>(factor.load)].type;
+  }
+
   const ir::Program& program_;
   const CpuModel& device_;
   const kernel::Contraction& contraction_;
-  double products_ = 0;
+  double busy_us_, least_us_;  ///< of the product: all units multiply, and at least
 };
 
 /// What copies take beside their prediction that move short rows where both tensors fill half of what counts as the
@@ -92,10 +120,28 @@ double short_rows_us(const kernel::Composite& composite, const CpuModel& device)
   return us;
 }
 
+/// Whether what copies leave of a product may take no longer than `most_us`: those of all tensors together leave one of
+/// matrices. Where there are many rows, columns and terms, other orders are not predicted to leave one that takes less
+/// than `kOthers` of its time.
+bool leaves_time(const ir::Program& program, const kernel::Contraction& contraction, const CpuModel& device,
+                 const MatrixCopies& matrices, double most_us) {
+  constexpr std::int64_t kMany = 64;
+  constexpr double kOthers = 0.95;
+  const auto few = [&](Role role) { return contraction.extent(program, role) < kMany; };
+  if (matrices.same_operand() || few(Role::rows) || few(Role::columns) || few(Role::depth)) return true;
+  constexpr int kAll = MatrixCopies::kFirst | MatrixCopies::kSecond | MatrixCopies::kResult;
+  for (const bool transposed : {false, true}) {
+    const auto composite = kernel::composite_of(program, {"", matrices.copies(kAll, transposed).directives});
+    CpuContraction product(composite.canonical(composite.product).program, device);
+    if (product.best_us(most_us / kOthers)) return true;
+  }
+  return false;
+}
+
 /// Several copies that leave a product of matrices, where these take no longer than `most_us` with all steps: only
 /// together they make the rows, the columns and the depth one index each, of which register tiles leave nothing over.
 std::vector<CopiedContraction> joined(const ir::Program& program, const CpuModel& device, const MatrixCopies& matrices,
-                                      const LeastTimes& least, CopyTimes<CpuModel>& times, double most_us) {
+                                      const KnownTimes& known, CopyTimes<CpuModel>& times, double most_us) {
   constexpr int kFirst = MatrixCopies::kFirst, kSecond = MatrixCopies::kSecond, kResult = MatrixCopies::kResult;
   std::vector<CopiedContraction> found;
   std::vector<int> enough;
@@ -107,16 +153,13 @@ std::vector<CopiedContraction> joined(const ir::Program& program, const CpuModel
     if (!made.matrices) continue;
     enough.push_back(which);
     if (made.directives.size() < 2) continue;
-    double least_us = least.product();
-    for (const int one : {kFirst, kSecond, kResult}) least_us += (which & one) != 0 ? least.copy(one) : 0;
-    if (least_us > most_us) continue;
+    if (!known.may_take(0, which, most_us)) continue;
     const auto composite = kernel::composite_of(program, {"", made.directives});
     CpuContraction rest(composite.canonical(composite.product).program, device);
-    const auto least_product_us = rest.least_us();
-    if (least_product_us > most_us) continue;
-    const auto us = times.us(composite) + short_rows_us(composite, device);
-    const auto product_us = least_product_us < most_us - us ? rest.best_us(most_us - us) : std::nullopt;
-    if (product_us) found.push_back({std::move(made.directives), us + *product_us});
+    const auto product_us = rest.best_us(most_us - known.least_copies_us(which));
+    if (!product_us) continue;
+    const auto us = times.us(composite) + short_rows_us(composite, device) + *product_us;
+    if (us < most_us) found.push_back({std::move(made.directives), us});
   }
   return found;
 }
@@ -131,7 +174,13 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
   for (const auto role : {Role::summed, Role::other, Role::broadcast}) {
     if (matrices.has(role)) return {};
   }
-  const LeastTimes least(program, *contraction, device);
+  const KnownTimes known(program, *contraction, device);
+  auto least_copy_us = std::numeric_limits<double>::infinity();
+  for (const int one : {MatrixCopies::kFirst, MatrixCopies::kSecond, MatrixCopies::kResult}) {
+    if (known.may_take(0, one, most_us)) least_copy_us = std::min(least_copy_us, known.least_copies_us(one));
+  }
+  if (least_copy_us > most_us || !leaves_time(program, *contraction, device, matrices, most_us - least_copy_us))
+    return {};
   CopyTimes<CpuModel> times(device);
   std::vector<CopiedContraction> found;
   CopiedContraction best{{}, std::numeric_limits<double>::infinity()};
@@ -146,7 +195,7 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
   const bool few =
       contraction->extent(program, Role::rows) <= kFew || contraction->extent(program, Role::columns) <= kFew;
   std::erase_if(left, [&](int which) {
-    return least.bytes(which) <= static_cast<double>(device.l2_bytes) && !(few && which == MatrixCopies::kResult);
+    return known.bytes(which) <= static_cast<double>(device.l2_bytes) && !(few && which == MatrixCopies::kResult);
   });
   // Where copies take little beside the product, they may be worth it together although no one of them is alone. Each
   // has to save enough of what the others leave: timed on an AMD EPYC, third ones that were predicted to save 1 to 4 %
@@ -163,7 +212,7 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
     };
     std::vector<Way> ways;
     for (const int which : left) {
-      if (copied_us + least.copy(which) + least.product() > most_us) continue;
+      if (!known.may_take(copied_us, which, most_us)) continue;
       for (auto& order : matrices.orders(which)) {
         auto composite = copied;
         kernel::add_copy(composite, order);
@@ -171,7 +220,7 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
         copies.push_back(std::move(order));
         CpuContraction product(composite.canonical(composite.product).program, device);
         const auto product_us = product.least_us();
-        ways.push_back({copied_us + least.fastest_copy(which) + product_us, product_us, which, std::move(copies),
+        ways.push_back({copied_us + known.least_copies_us(which) + product_us, product_us, which, std::move(copies),
                         std::move(composite), std::move(product)});
       }
     }
@@ -184,11 +233,16 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
     for (auto& way : ways) {
       const auto bound_us = all ? less_us : std::min(less_us, next.predicted_us);
       if (way.least_us >= bound_us) break;
-      const auto copies_us = copied_us + least.copy(way.which);
-      const auto shortest_us = copied_us + least.fastest_copy(way.which);
-      const bool alone = copies_us > kLittle * most_us;  // whether it is worth nothing together with others
-      const auto room_us =
-          std::min(bound_us - shortest_us, alone ? std::nextafter(most_us, 2 * most_us) - copies_us : bound_us);
+      const auto least_copies_us = copied_us + known.least_copies_us(way.which);
+      const auto usual_copies_us = copied_us + known.usual_copies_us(way.which);
+      // What takes more than a little, or leaves no time for others, is worth nothing together with them.
+      const bool little = usual_copies_us <= kLittle * most_us;
+      const auto copies_us = little ? least_copies_us : std::max(least_copies_us, usual_copies_us);
+      const bool alone = !little || std::none_of(left.begin(), left.end(), [&](int other) {
+        return other != way.which && known.may_take(least_copies_us, other, most_us);
+      });
+      auto room_us = bound_us - least_copies_us;
+      if (alone) room_us = std::min(room_us, std::nextafter(most_us, 2 * most_us) - copies_us);
       if (way.product_us >= room_us) continue;
       const auto product_us = way.product.best_us(room_us);
       if (!product_us || (alone && copies_us + *product_us > most_us)) continue;
@@ -207,7 +261,7 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
     copied = std::move(next_copied);
     copied_us = next_copied_us;
   }
-  for (auto& each : joined(program, device, matrices, least, times, std::min(most_us, kEnough * best.predicted_us)))
+  for (auto& each : joined(program, device, matrices, known, times, std::min(most_us, kEnough * best.predicted_us)))
     found.push_back(std::move(each));
   std::erase_if(found, [&](const CopiedContraction& each) { return each.predicted_us > most_us; });
   std::stable_sort(found.begin(), found.end(), [](const CopiedContraction& x, const CopiedContraction& y) {

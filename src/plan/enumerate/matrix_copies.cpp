@@ -43,7 +43,7 @@ Directive MatrixCopies::copy(int buffer, const std::vector<const Indices*>& grou
   return directive;
 }
 
-MatrixCopies::Copies MatrixCopies::copies(int which) const {
+MatrixCopies::Copies MatrixCopies::copies(int which, bool transposed) const {
   const auto& of_result = result_.offset;
   const auto rows = sorted(Role::rows, (which & (kFirst | kResult)) == kResult ? first_.offset : of_result);
   const auto columns = sorted(Role::columns, (which & (kSecond | kResult)) == kResult ? second_.offset : of_result);
@@ -55,7 +55,7 @@ MatrixCopies::Copies MatrixCopies::copies(int which) const {
       made.matrices = made.matrices && is_one(x, access) && is_one(y, access);
       return;
     }
-    const bool x_last = holds_fastest(x, y, access);
+    const bool x_last = holds_fastest(x, y, access) != (transposed && one == kResult);
     made.directives.push_back(copy(buffer, {&batch, x_last ? &y : &x, x_last ? &x : &y}));
     made.name += (made.name.empty() ? " copied " : " ") + made.directives.back().subject;
   };

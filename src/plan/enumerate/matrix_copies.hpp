@@ -38,7 +38,8 @@ class MatrixCopies {
     bool matrices = true;
   };
   /// Those of the tensors in `which`, whose fastest index stays in the group that has it.
-  Copies copies(int which) const;
+  ///   transposed  but the result's, which goes to the other one
+  Copies copies(int which, bool transposed = false) const;
 
   /// Orders of one tensor alone (kFirst, kSecond or kResult) as a matrix: each of its two groups of indices last; of
   /// operands also as panels of neighbours in the result, with the depth outside of these. None in which it lies.

@@ -347,6 +347,12 @@ double side_by_side(double x, double y) { return std::max(x, y) + 0.3 * std::min
 
 }  // namespace
 
+double least_copy_us(double bytes, const CpuModel& device) {
+  if (!device.beyond_caches(bytes)) return touching_ns(bytes, 0, 0, device) / device.threads * 1e-3;
+  const double rate = device.streaming_GBs > 0 ? device.streaming_GBs : kCopyGBs;
+  return through_array(0, device) * bytes / rate * 1e-3;
+}
+
 CpuMovePrices::CpuMovePrices(const Sides& sides, const CpuModel& device)
     : sides_(sides),
       device_(device),

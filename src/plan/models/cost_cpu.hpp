@@ -32,6 +32,9 @@ bool lines_are_shared(const Sides& sides, std::int64_t run_bytes);
 /// Nanoseconds of one thread for one element, its memory aside.
 double element_ns(const Sides& sides, const kernel::Moves& moves);
 
+/// What a copy takes at least that reads and writes so many bytes together, whatever its order and moves.
+double least_copy_us(double bytes, const CpuModel& device);
+
 /// Prices the moves of one program on all threads, from what both sides touch and how elements are moved. Rates were
 /// measured on an AMD EPYC (Zen 5); what counts is how they fall with the length of runs, which is alike on other
 /// processors.
