@@ -37,6 +37,11 @@ Sequence sequence_of(Program program) {
 }
 
 void verify(const Sequence& sequence) {
+  for (const auto& step : sequence.steps) verify(step.program);
+  verify_storages(sequence);
+}
+
+void verify_storages(const Sequence& sequence) {
   std::vector<bool> made(sequence.storages.size());  // workspace that a step has written
   for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
     const auto& step = sequence.steps[k];
@@ -44,7 +49,6 @@ void verify(const Sequence& sequence) {
       if (!holds) broken(k, step, rule);
     };
     const auto& program = step.program;
-    verify(program);
     require(step.storage.size() == program.buffers.size(), "every buffer of a step is a storage");
     require(step.param.size() == program.params.size(), "every parameter of a step is one of the sequence's");
     for (std::size_t b = 0; b < step.storage.size(); ++b) {

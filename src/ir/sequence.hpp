@@ -41,6 +41,8 @@ Sequence sequence_of(Program program);
 
 /// Throws InternalError when a step uses a storage that does not exist, has another type, or is too small.
 void verify(const Sequence& sequence);
+/// The same of steps whose programs were verified where they were made.
+void verify_storages(const Sequence& sequence);
 
 /// storages[k] is the base pointer of sequence.storages[k], workspace included.
 void interpret(const Sequence& sequence, const std::vector<void*>& storages, const std::vector<Scalar>& params);

@@ -295,7 +295,6 @@ std::span<const Pass> canonical_passes() { return kPasses; }
 Program merge_indices(Program program) { return merge_adjacent(order_by_output(orient_output(std::move(program)))); }
 
 Canonical canonicalise(Program program, std::string* trace) {
-  verify(program);
   std::vector<std::string> buffers, params;
   for (const auto& buffer : program.buffers) buffers.push_back(buffer.name);
   for (const auto& param : program.params) params.push_back(param.name);

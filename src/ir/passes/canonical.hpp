@@ -27,8 +27,8 @@ struct Canonical : Program {
   std::vector<int> buffer, param;
 };
 
-/// Runs every pass, verifying after each. With `trace`, appends the program after each pass ("(unchanged)" where it
-/// is).
+/// Runs every pass on a program that was verified where it was made, and verifies what becomes of it. With `trace`,
+/// verifies after each pass, and appends the program then ("(unchanged)" where it is).
 Canonical canonicalise(Program program, std::string* trace = nullptr);
 
 /// The step with its program in canonical form.

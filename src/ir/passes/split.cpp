@@ -489,7 +489,7 @@ class Splitter {
 
 Sequence split_long(Sequence sequence, const SplitLimits& limits) {
   auto made = Splitter(std::move(sequence), limits).run();
-  verify(made);
+  verify_storages(made);
   return made;
 }
 

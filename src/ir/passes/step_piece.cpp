@@ -40,8 +40,6 @@ Rows add_rows(Sequence& sequence, const Program& program, const std::vector<int>
 StepPiece::StepPiece(const Step& from)
     : from_(from), substitution_(from.program.indices.size()), known_(from.program.nodes.size(), -1) {
   builder.program.exact = from.program.exact;
-  for (const auto& buffer : from.program.buffers) names_.insert(buffer.name);
-  for (const auto& param : from.program.params) names_.insert(param.name);
 }
 
 int StepPiece::index(int from, std::int64_t extent, std::int64_t factor, std::int64_t offset, const char* ending) {
@@ -53,7 +51,10 @@ int StepPiece::index(int from, std::int64_t extent, std::int64_t factor, std::in
 }
 
 int StepPiece::fresh_index(std::string name, std::int64_t extent) {
-  while (!names_.insert(name).second) name += '_';
+  const auto in = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& item) { return item.name == name; });
+  };
+  while (in(from_.program.buffers) || in(from_.program.params) || in(builder.program.indices)) name += '_';
   builder.program.indices.push_back({std::move(name), extent});
   return static_cast<int>(builder.program.indices.size()) - 1;
 }

@@ -1,7 +1,6 @@
 // New steps made of parts of an old one, over other indices.
 #pragma once
 
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,7 +80,6 @@ class StepPiece {
   std::vector<Substitution> substitution_;  // per old index
   std::vector<NodeId> known_;               // per old node; -1: none
   std::vector<int> storage_, param_;
-  std::set<std::string> names_;
 };
 
 }  // namespace ricci::ir
