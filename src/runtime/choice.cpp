@@ -189,7 +189,10 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
 
 kernel::Schedule Runtime::Impl::best(const Plan::Impl& plan, Step& step) {
   const auto key = runtime::choice_key(step.program_text, plan.target, plan.model_text());
-  if (auto kept = runtime::find_choice(store, key, step.program, plan.target.family())) return std::move(*kept);
+  const auto* known = plan.predictions ? plan.predictions->find_best(step.program) : nullptr;
+  auto kept = runtime::find_choice(store, key, step.program, plan.target.family(),
+                                   known != nullptr ? &known->schedule : nullptr);
+  if (kept) return std::move(*kept);
   step.unsaved = plan.copies_limit < 0;  // else it may be the best within the limit alone
   return plan.best(step).schedule;
 }

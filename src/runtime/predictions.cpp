@@ -15,9 +15,7 @@ bool has_points(const ir::Program& program) {
   return true;
 }
 
-std::string form_of(const ir::Program& program) {
-  std::string form;
-  form.reserve(2048);
+void add_form(std::string& form, const ir::Program& program) {
   const auto add = [&](const auto* values, std::size_t count) {
     form.append(reinterpret_cast<const char*>(values), count * sizeof *values);  // NOLINT(*-reinterpret-cast)
   };
@@ -46,7 +44,12 @@ std::string form_of(const ir::Program& program) {
     add_numbers({statement.buffer, statement.value, statement.step});
     add_affine(statement.offset);
   }
-  return form;
+}
+
+const std::string& Predictions::form_of(const ir::Program& program) {
+  form_.clear();
+  add_form(form_, program);
+  return form_;
 }
 
 Predictions::Known& Predictions::known(const ir::Program& program) {
@@ -55,16 +58,21 @@ Predictions::Known& Predictions::known(const ir::Program& program) {
   if (!fresh) return one;
   one.canonical = ir::canonicalise(program);
   one.canonical.precision = kernel::effective_precision(one.canonical, precision_, device_.sm);
-  one.prediction = &predictions_[form_of(one.canonical)];
+  one.prediction = &prediction(one.canonical);
   return one;
 }
 
 ir::Step Predictions::canonical_step(const ir::Step& step) { return ir::canonical_step(step, canonical(step.program)); }
 
 const plan::Candidate& Predictions::best(const ir::Program& canonical) {
-  auto& best = predictions_[form_of(canonical)].best;
+  auto& best = prediction(canonical).best;
   if (!best) best = plan::best_candidate(canonical, device_, kAny, &tiles_);
   return *best;
+}
+
+const plan::Candidate* Predictions::find_best(const ir::Program& canonical) {
+  const auto place = predictions_.find(form_of(canonical));
+  return place != predictions_.end() && place->second.best ? &*place->second.best : nullptr;
 }
 
 double Predictions::us(const ir::Program& program, double below) {
@@ -73,7 +81,7 @@ double Predictions::us(const ir::Program& program, double below) {
 }
 
 double Predictions::us_of_canonical(const ir::Program& canonical, double below) {
-  return us(canonical, predictions_[form_of(canonical)], below);
+  return us(canonical, prediction(canonical), below);
 }
 
 double Predictions::us(const ir::Program& canonical, Prediction& prediction, double below) {

@@ -16,9 +16,9 @@ namespace ricci::runtime {
 /// Whether a kernel has any points; an empty sum has, since it writes zeros.
 bool has_points(const ir::Program& program);
 
-/// All that decides what a program computes, as bytes: of programs that differ in names alone the same, in a tenth of
-/// the time of a text.
-std::string form_of(const ir::Program& program);
+/// Adds all that decides what a program computes, as bytes: of programs that differ in names alone the same, in a tenth
+/// of the time of a text.
+void add_form(std::string& form, const ir::Program& program);
 
 /// Not for several threads at a time.
 class Predictions {
@@ -33,6 +33,8 @@ class Predictions {
   ir::Step canonical_step(const ir::Step& step);
   /// The best candidate of a program that canonical() made.
   const plan::Candidate& best(const ir::Program& canonical);
+  /// The same where it is known; else null.
+  const plan::Candidate* find_best(const ir::Program& canonical);
   /// What it is predicted to take with its launch, in microseconds.
   ///   below  times that are of use: where none is, any that is not below it
   double us(const ir::Program& program, double below = kAny);
@@ -55,11 +57,15 @@ class Predictions {
     Prediction* prediction = nullptr;
   };
   Known& known(const ir::Program& program);
+  Prediction& prediction(const ir::Program& canonical) { return predictions_[form_of(canonical)]; }
+  /// Until it is asked for another one's.
+  const std::string& form_of(const ir::Program& program);
   double us(const ir::Program& canonical, Prediction& prediction, double below);
 
   plan::GpuModel device_;
   plan::CutTiles tiles_;
   Precision precision_;
+  std::string form_;  ///< room for one
   std::unordered_map<std::string, Prediction> predictions_;
   std::unordered_map<std::string, Known> known_;  ///< as they were written
 };

@@ -95,7 +95,7 @@ Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of
   std::set<std::string> tried;
   const auto consider = [&](ir::Sequence sequence) {
     std::string form;
-    for (const auto& step : sequence.steps) form += form_of(step.program);
+    for (const auto& step : sequence.steps) add_form(form, step.program);
     if (!tried.insert(std::move(form)).second) return;
     if (considered != nullptr) considered->push_back(sequence);
     const double least = ways.empty() ? kAny : ways.front().us;

@@ -14,6 +14,10 @@ namespace {
 
 constexpr char kKeyHead[] = "ricci tuning 1\n";
 
+std::string choice_text(const kernel::Schedule& schedule) {
+  return fmt::format("{}\n{}", schedule.name, kernel::print(schedule));
+}
+
 }  // namespace
 
 std::string device_kind(const Target& target, int threads) {
@@ -65,10 +69,11 @@ std::string choice_key(std::string_view program_text, const Target& target, cons
 }
 
 std::optional<kernel::Schedule> find_choice(cache::Store& store, const std::string& key, const ir::Program& program,
-                                            kernel::Target target) {
+                                            kernel::Target target, const kernel::Schedule* best) {
   const auto entry = store.find(key);
   if (!entry) return std::nullopt;
   const std::string_view text = entry->source;
+  if (best != nullptr && text == choice_text(*best)) return *best;
   const auto end = text.find('\n');
   if (end == std::string_view::npos) return std::nullopt;
   return named_schedule(text.substr(0, end), text.substr(end + 1), program, target);
@@ -78,7 +83,7 @@ cache::Entry choice_entry(const std::string& key, const ir::Program& program, co
   cache::Entry entry;
   entry.key = key;
   entry.metadata = Json{{"chosen", codegen::kernel_name(program)}, {"schedule", schedule.name}}.dump();
-  entry.source = fmt::format("{}\n{}", schedule.name, kernel::print(schedule));
+  entry.source = choice_text(schedule);
   return entry;
 }
 

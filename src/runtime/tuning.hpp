@@ -43,8 +43,9 @@ cache::Entry tuning_entry(const std::string& key, const ir::Program& program, co
 std::string choice_key(std::string_view program_text, const Target& target, const std::string& model);
 
 /// The schedule stored under a key, or nothing, also where the entry is invalid.
+///   best  one that need not be verified where it is that; or null
 std::optional<kernel::Schedule> find_choice(cache::Store& store, const std::string& key, const ir::Program& program,
-                                            kernel::Target target);
+                                            kernel::Target target, const kernel::Schedule* best = nullptr);
 
 /// An entry of the store. Its metadata is a JSON object with "chosen" (name of the kernel) and "schedule".
 cache::Entry choice_entry(const std::string& key, const ir::Program& program, const kernel::Schedule& schedule);
