@@ -116,15 +116,14 @@ class ContractionEnumerator {
   std::vector<Cut> cuts(double worth, double bound) {
     worth_ = worth;
     best_seconds_ = bound;
-    results_.reserve(rows_.size() * columns_.size());
-    open_.reserve(4 * results_.capacity());
+    constexpr std::size_t kUsual = 64;  // tiles that are looked at closer
+    places_of_tiles_.resize(rows_.size() * columns_.size());
+    results_.reserve(std::min(kUsual, places_of_tiles_.size()));
+    open_.reserve(places_of_tiles_.size());
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       for (std::size_t c = 0; c < columns_.size(); ++c) {
         if (!suits(contraction_, rows_[r], columns_[c])) continue;
-        auto& result = results_.emplace_back();
-        result.row = r;
-        result.column = c;
-        put({kRounded * counts_.least_seconds(rows_[r], columns_[c], chunk_), results_.size() - 1, Seen::size});
+        put({kRounded * counts_.least_seconds(rows_[r], columns_[c], chunk_), r * columns_.size() + c, Seen::size});
       }
     }
     // What takes the least time at least comes first, so that much of the rest need not be looked at closer.
@@ -166,6 +165,8 @@ class ContractionEnumerator {
     std::size_t number;
   };
 
+  Result& result_of(std::size_t tile) { return results_[places_of_tiles_[tile]]; }
+
   void put(const OpenTile& one) {
     if (one.least_seconds <= worth_ * best_seconds_) open_.put(one);
   }
@@ -206,7 +207,10 @@ class ContractionEnumerator {
 
   /// Bounds a tile as if its results lay as well as they can.
   void take_best_place(const OpenTile& one) {
-    auto& result = results_[one.number];
+    places_of_tiles_[one.number] = results_.size();
+    auto& result = results_.emplace_back();
+    result.row = one.number / columns_.size();
+    result.column = one.number % columns_.size();
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
     constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes, kSectorBytes};
@@ -218,7 +222,7 @@ class ContractionEnumerator {
 
   /// Finds where the results of a tile lie.
   void place(const OpenTile& one) {
-    auto& result = results_[one.number];
+    auto& result = result_of(one.number);
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
     result.place = places_.of(rows, columns);
@@ -230,7 +234,7 @@ class ContractionEnumerator {
 
   /// Finds the warps that may share a tile.
   void share(const OpenTile& one) {
-    auto& result = results_[one.number];
+    auto& result = result_of(one.number);
     result.warps = &warps_.of(rows_[result.row].size, columns_[result.column].size);
     result.by_warps = seconds_by_warps_.size();
     auto& each = seconds_by_warps_.emplace_back();
@@ -244,7 +248,7 @@ class ContractionEnumerator {
 
   /// All chunks of the depth with a tile of the result.
   void add_starts(std::size_t number) {
-    const auto& result = results_[number];
+    const auto& result = result_of(number);
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
     const auto& a = row_sides_.of(result.row);
@@ -311,7 +315,7 @@ class ContractionEnumerator {
 
   /// All ways to share a tile among warps that may be worth listing.
   void add(std::vector<Priced>& priced, const Start& start) {
-    auto& result = results_[start.result];
+    auto& result = result_of(start.result);
     const auto& a = row_sides_.of(result.row).copies[start.depth];
     const auto& b = column_sides_.of(result.column).copies[start.depth];
     Cut cut{&rows_[result.row], &columns_[result.column], &depths_[start.depth]};
@@ -529,7 +533,8 @@ class ContractionEnumerator {
   CopiedSides row_sides_, column_sides_;
   std::vector<DepthShares> shares_;  ///< by chunk of the depth
   LeastChunk chunk_;
-  std::vector<Result> results_;  ///< tiles of them, in the order in which equals are listed
+  std::vector<Result> results_;               ///< tiles that were looked at closer than by their size
+  std::vector<std::size_t> places_of_tiles_;  ///< among these, by number of the tile: rows by columns
   std::vector<Start> starts_;
   std::vector<std::array<double, kMostWarpShares>> seconds_by_warps_;  ///< lower bounds of tiles
   OpenTiles open_;

@@ -70,11 +70,13 @@ bool reads_runs(const ir::Program& program, const CountedNode& load, std::size_t
 constexpr std::int64_t kMostValues = 12;  // of an index that a thread has in registers
 
 /// Values of an index that a thread may have: all, or even parts.
-std::set<std::int64_t> values_along(std::int64_t extent) {
-  std::set<std::int64_t> list;
-  for (const std::int64_t most : {kMostValues, std::int64_t{8}, std::int64_t{4}}) {
+std::vector<std::int64_t> values_along(std::int64_t extent) {
+  std::vector<std::int64_t> list;
+  list.reserve(3);
+  for (const std::int64_t most : {std::int64_t{4}, std::int64_t{8}, kMostValues}) {
     const auto parts = (extent + most - 1) / most;
-    list.insert((extent + parts - 1) / parts);
+    const auto values = (extent + parts - 1) / parts;
+    if (list.empty() || list.back() != values) list.push_back(values);
   }
   return list;
 }

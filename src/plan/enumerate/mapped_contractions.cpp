@@ -121,50 +121,56 @@ bool may_be_mapped(const ir::Program& program, const std::string& name) {
 
 /// The schedule with all copies ahead by tensor maps, or as many of them as can be.
 std::optional<kernel::Schedule> mapped(const ir::Program& program, const kernel::Schedule& of) {
-  kernel::Schedule made{of.name + " maps", of.directives};
-  std::vector<Directive*> copies;
-  for (auto& directive : made.directives) {
-    if (is_copy_ahead(directive) && may_be_mapped(program, directive.subject)) copies.push_back(&directive);
+  std::vector<std::size_t> copies;
+  for (std::size_t k = 0; k < of.directives.size(); ++k) {
+    if (is_copy_ahead(of.directives[k]) && may_be_mapped(program, of.directives[k].subject)) copies.push_back(k);
   }
+  if (copies.empty()) return std::nullopt;
+  kernel::Schedule made{of.name + " maps", of.directives};
+  const auto stage_by = [&](std::size_t copy, const char* space) { made.directives[copy].space = space; };
+  // All rules of maps are rules of staging: what stands behind it need not be built to know whether they hold.
+  const auto staged = copies.back() + 1;
   const auto is_sound = [&] {
     try {
-      (void)kernel::build(program, made, kernel::Target::cuda);
+      (void)kernel::build(program, made, kernel::Target::cuda, staged);
     } catch (const PlanError&) {
       return false;
     }
     return true;
   };
   // Seldom one of them alone.
-  for (auto* copy : copies) copy->space = "maps";
-  if (copies.empty()) return std::nullopt;
+  for (const auto copy : copies) stage_by(copy, "maps");
   if (is_sound()) return made;
   if (copies.size() == 1) return std::nullopt;
-  for (auto* copy : copies) copy->space = "async";
+  for (const auto copy : copies) stage_by(copy, "async");
   bool any = false;
-  for (auto* copy : copies) {
-    copy->space = "maps";
+  for (const auto copy : copies) {
+    stage_by(copy, "maps");
     if (is_sound()) {
       any = true;
     } else {
-      copy->space = "async";
+      stage_by(copy, "async");
     }
   }
   return any ? std::optional(std::move(made)) : std::nullopt;
 }
 
-/// The candidate with them, as long as it is predicted without; nothing where it has none.
-std::optional<Candidate> mapped(const ir::Program& program, const GpuModel& device, const Candidate& one) {
+/// The schedule of a candidate with them; nothing where it has none.
+std::optional<kernel::Schedule> mapped(const ir::Program& program, const GpuModel& device, const Candidate& one) {
   const auto& directives = one.schedule.directives;
   const bool ahead = std::any_of(directives.begin(), directives.end(), is_copy_ahead) &&
                      std::any_of(directives.begin(), directives.end(),
                                  [](const Directive& d) { return d.kind == Directive::Kind::pipeline; });
   if (!ahead || !one.counts || !fits(*one.counts, device)) return std::nullopt;
-  auto schedule = mapped(program, one.schedule);
-  if (!schedule) return std::nullopt;
-  auto other = one;
-  other.schedule = std::move(*schedule);
-  other.counts->shared_bytes += kCounterBytes;
-  return other;
+  return mapped(program, one.schedule);
+}
+
+/// The candidate by it, which takes `factor` of its time.
+Candidate with_schedule(Candidate one, kernel::Schedule mapped, double factor) {
+  one.schedule = std::move(mapped);
+  one.counts->shared_bytes += kCounterBytes;
+  one.predicted_us *= factor;
+  return one;
 }
 
 }  // namespace
@@ -176,8 +182,7 @@ std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& dev
     const auto& one = all.emplace_back(std::move(list[k]));
     auto other = k < kMapped ? mapped(program, device, one) : std::nullopt;
     if (!other) continue;
-    other->predicted_us *= factor_of(program, one);
-    all.push_back(std::move(*other));
+    all.push_back(with_schedule(one, std::move(*other), factor_of(program, one)));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
@@ -196,9 +201,7 @@ double least_by_maps(const ir::Program& program, const GpuModel& device, std::st
 Candidate by_maps(const ir::Program& program, const GpuModel& device, Candidate best) {
   const double factor = device.sm < kLeastSm ? 1 : factor_of(program, best);
   auto other = factor < 1 ? mapped(program, device, best) : std::nullopt;
-  if (!other) return best;
-  other->predicted_us *= factor;
-  return *std::move(other);
+  return other ? with_schedule(std::move(best), std::move(*other), factor) : best;
 }
 
 }  // namespace ricci::plan

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <set>
 
@@ -53,7 +54,8 @@ class PlainCudaEnumerator {
     }
   }
 
-  /// A lower bound by what sums of products add and load, without what is counted of a program; 0 for others.
+  /// A lower bound by what sums of products add and load, and by memory, without what is counted of a program; 0 for
+  /// others.
   static double least_us(const ir::Program& program, const GpuModel& device) {
     const auto contraction = kernel::contraction_of(program);
     const auto beside = [](kernel::Role role) { return role > kernel::Role::batch; };
@@ -63,9 +65,15 @@ class PlainCudaEnumerator {
       return 0;
     double warps = 1.0 / kernel::kWarp;  // each of one product for every lane
     for (const auto& index : program.indices) warps *= static_cast<double>(index.extent);
+    const auto& statement = program.statement();
+    auto bytes = ir::reached(statement.offset, program.indices) *
+                 size_of(program.buffers[static_cast<std::size_t>(statement.buffer)].type);
+    for (const auto& node : program.nodes) {
+      if (node.kind == ir::NodeKind::load) bytes += ir::reached(node.offset, program.indices) * size_of(node.type);
+    }
     return least_us(side_by_side(warps * cycles_of(contraction->type), warps * kOfFactors) /
                         (device.multiprocessors * device.clock_MHz),
-                    0, 0);
+                    0, least_streamed_us(static_cast<double>(bytes), device));
   }
 
   /// The fastest, at most `most` of them. All are priced, and these are built; none where products alone take
@@ -133,13 +141,13 @@ class PlainCudaEnumerator {
 
   std::vector<BlockShape> shapes() const {
     std::vector<BlockShape> list;
-    const auto fill = [&](const std::vector<int>& order, std::vector<std::int64_t> most, int threads) {
+    const auto fill = [&](const std::vector<int>& order, std::initializer_list<std::int64_t> most, int threads) {
       BlockShape shape;
-      shape.threads = threads;
+      shape.digits.reserve(order.size());
       shape.positions.assign(program_.indices.size(), 1);
       std::int64_t left = threads;
       for (std::size_t k = 0; k < order.size() && left > 1; ++k) {
-        auto n = std::min({extent(order[k]), left, k < most.size() ? most[k] : left});
+        auto n = std::min({extent(order[k]), left, k < most.size() ? most.begin()[k] : left});
         if (n <= 1) continue;
         if (outer_) n = parts_alike(extent(order[k]), n);
         shape.positions[static_cast<std::size_t>(order[k])] = n;
@@ -362,7 +370,10 @@ class PlainCudaEnumerator {
     return kStreamed * (counts_.compulsory_bytes + again) / device_.copy_rate_GBs() * 1e-3;
   }
 
-  double least_streamed_us() const { return streamed_us(0) * kOfRow / kStreamed; }
+  double least_streamed_us() const { return least_streamed_us(counts_.compulsory_bytes, device_); }
+  static double least_streamed_us(double bytes, const GpuModel& device) {
+    return kOfRow * bytes / device.copy_rate_GBs() * 1e-3;
+  }
 
   /// Bytes of the sectors that a load asks for over those that it takes of them before they are gone: neighbours along
   /// a summed index are found in the first-level cache where what the loops inside it read has room there.

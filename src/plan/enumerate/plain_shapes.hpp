@@ -6,12 +6,14 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ir/program.hpp"
 #include "kernel/kernel.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/device_model.hpp"
+#include "plan/models/traffic.hpp"
 #include "plan/models/unique_values.hpp"
 
 namespace ricci::plan {
@@ -41,15 +43,18 @@ struct Touched {
   double lines = 1, sectors = 1, elements = 1;
 };
 
-/// Where a thread of a block reads, in elements from where the first one does.
+/// Where the first threads of a block read, in elements from where the first one does.
 ///   step  the index along which cooperative threads step; -1: none
-inline std::int64_t distance(const ir::Program& program, const BlockShape& shape, const ir::Affine& offset, int step,
-                             std::int64_t thread) {
-  std::int64_t elements = 0;
+inline void find_distances(const ir::Program& program, const BlockShape& shape, const ir::Affine& offset, int step,
+                           std::span<std::int64_t> distances) {
+  struct Digit {
+    std::int64_t count, last, stride, value;  ///< last: places past the end of an index are those of its last value
+  };
+  std::array<Digit, kMostDigits> digits;
+  std::size_t size = 0;
   const auto take = [&](std::size_t q, std::int64_t count) {
-    const auto place = std::min(thread % count, program.indices[q].extent - 1);
-    elements += place * offset.coefficient[q];
-    thread /= count;
+    const auto last = std::max<std::int64_t>(program.indices[q].extent - 1, 0);
+    if (count > 1) digits[size++] = {count, last, offset.coefficient[q], 0};
   };
   if (shape.cooperative_threads == 1) {
     for (const auto q : shape.digits) take(static_cast<std::size_t>(q), shape.positions[static_cast<std::size_t>(q)]);
@@ -58,24 +63,39 @@ inline std::int64_t distance(const ir::Program& program, const BlockShape& shape
   } else {
     for (auto q = shape.members.size(); q-- > 0;) take(q, shape.members[q]);
   }
-  return elements;
+  std::int64_t elements = 0;
+  for (auto& distance : distances) {
+    distance = elements;
+    for (auto digit = digits.begin(); digit != digits.begin() + size; ++digit) {
+      if (++digit->value < digit->count) {
+        if (digit->value <= digit->last) elements += digit->stride;
+        break;
+      }
+      elements -= std::min(digit->count - 1, digit->last) * digit->stride;
+      digit->value = 0;
+    }
+  }
 }
 
 /// What kThreads of a block touch with one load, a warp or more.
 template <std::size_t kThreads = kernel::kWarp>
 Touched touched_by(const ir::Program& program, const BlockShape& shape, const ir::Affine& offset, DType type, int step,
                    std::size_t threads = kThreads) {
-  std::array<std::int64_t, kThreads> lines, sectors, elements;
+  std::array<std::int64_t, kThreads> elements, pieces;
+  find_distances(program, shape, offset, step, {elements.data(), threads});
   const auto size = size_of(type);
-  for (std::size_t k = 0; k < threads; ++k) {
-    elements[k] = distance(program, shape, offset, step, static_cast<std::int64_t>(k));
-    lines[k] = elements[k] * size >> 7;
-    sectors[k] = elements[k] * size >> 5;
-  }
-  const auto different = [&](auto& values) {
-    return static_cast<double>(unique_values<kThreads>(values.data(), threads));
+  const auto different = [&](int shift) {
+    bool ascending = true;
+    std::size_t n = 0;
+    for (std::size_t k = 0; k < threads; ++k) {
+      const auto piece = elements[k] * size >> shift;
+      if (n > 0 && piece == pieces[n - 1]) continue;
+      ascending = ascending && (n == 0 || piece > pieces[n - 1]);
+      pieces[n++] = piece;
+    }
+    return static_cast<double>(ascending ? n : unique_values<kThreads>(pieces.data(), n));
   };
-  return {different(lines), different(sectors), different(elements)};
+  return {different(7), different(5), different(0)};
 }
 
 /// The runs of neighbours that a block writes.
