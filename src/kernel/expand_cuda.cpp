@@ -46,15 +46,15 @@ Affine Threads::digit(const std::string& name, std::int64_t divisor, std::int64_
   return digits_[{divisor, modulus}] = let(names, name, Affine::of(thread), divisor, modulus);
 }
 
-Affine Threads::lane_position(const Layout& held, int along, const char* odd, const char* pair) {
+Affine Threads::lane_position(const Layout& held, int along, const char* what) {
   Affine sum;
-  for (const auto& mode : held.all()) {
+  bool odd = true;
+  for (const auto& mode : held.all() | std::views::reverse) {  // by rising stride
     if (mode.axis != LayoutAxis::lane || mode.along != along || mode.step == 0) continue;
     const bool is_member = mode.stride == 1 && mode.extent == 4, is_group = mode.stride == 4 && mode.extent == 8;
-    const auto value = is_member  ? member
-                       : is_group ? group
-                                  : digit(mode.stride == 1 || mode.stride == 4 ? odd : pair, mode.stride, mode.extent);
-    sum = sum + mode.step * value;
+    const auto name = odd ? fmt::format("odd_{}", what) : fmt::format("{}_pair", what);
+    sum = sum + mode.step * (is_member ? member : is_group ? group : digit(name, mode.stride, mode.extent));
+    odd = false;
   }
   return sum;
 }

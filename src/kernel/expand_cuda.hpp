@@ -30,8 +30,8 @@ struct Threads {
   /// The thread's number / divisor % modulus, named in front of all loops once.
   Affine digit(const std::string& name, std::int64_t divisor, std::int64_t modulus);
   /// Where the thread's lane holds its first element along a coordinate.
-  ///   odd, pair  what digits of columns that lie apart are called, or of a depth in an order of its own
-  Affine lane_position(const Layout& held, int along, const char* odd = "odd_column", const char* pair = "column_pair");
+  ///   what  digits of a lane's number are called by, where there are several along it
+  Affine lane_position(const Layout& held, int along, const char* what = "column");
   /// A variable for a loop; its name hides none that the loop's body may use.
   Var loop_var(const std::string& name, std::int64_t extent);
   /// A variable that is an entry of a table of its own.

@@ -344,7 +344,7 @@ class Flusher {
 
   /// Of a lane's element `within` of a block of rows.
   Affine row_position(const Affine& block, int within) const {
-    return tile_.rows.position(threads_.warp_row, block, within) + threads_.lane_position(held_, 0);
+    return tile_.rows.position(threads_.warp_row, block, within) + threads_.lane_position(held_, 0, "row");
   }
   /// Of element `place` / run of the atom number `group` + `place` % run of a block of columns.
   Affine column_position(const Affine& block, int group, int place) const {

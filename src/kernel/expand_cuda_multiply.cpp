@@ -247,7 +247,7 @@ class Multiplier {
     x.fragment = first ? &tile_.atom->a : &tile_.atom->b;
     x.warp = first ? threads_.warp_row : threads_.warp_column;
     const auto held = first ? tile_.a() : tile_.b();
-    x.lane = threads_.lane_position(held, first ? 0 : 1);
+    x.lane = first ? threads_.lane_position(held, 0, "row") : threads_.lane_position(held, 1);
     const int deep = first ? 1 : 0;
     if (!x.crossed) {
       x.deep_lane = x.deep * threads_.lane_position(held, deep);
@@ -257,7 +257,7 @@ class Multiplier {
       throw PlanError(fmt::format("schedule: the depth of {} in an order of its own, which no lane's elements follow",
                                   kernel_.array(x.base.array).name));
     x.order = order;
-    x.deep_lane = threads_.lane_position(composed(held, deep, order), deep, "odd_member", "member_pair");
+    x.deep_lane = threads_.lane_position(composed(held, deep, order), deep, "member");
     return x;
   }
 

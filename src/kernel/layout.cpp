@@ -12,8 +12,8 @@ namespace ricci::kernel {
 namespace {
 
 /// Lanes of an access that have a wavefront of their own at least: parts of 128 bytes.
-std::int64_t lanes_of_part(std::int64_t bytes) noexcept {
-  return std::clamp<std::int64_t>(kBanks * kWord / bytes, 1, kWarp);
+std::int64_t lanes_of_part(std::int64_t bytes, bool alike) noexcept {
+  return std::clamp<std::int64_t>(kBanks * kWord / bytes * (alike ? 2 : 1), 1, kWarp);
 }
 
 std::string said(const Layout& layout, const Spot& spot) {
@@ -163,8 +163,8 @@ std::vector<std::int64_t> Exchange::registers_for(std::int64_t reg) const {
   return all;
 }
 
-std::int64_t least_wavefronts(std::int64_t bytes) noexcept {
-  return (kWarp + lanes_of_part(bytes) - 1) / lanes_of_part(bytes);
+std::int64_t least_wavefronts(std::int64_t bytes, bool alike) noexcept {
+  return (kWarp + lanes_of_part(bytes, alike) - 1) / lanes_of_part(bytes, alike);
 }
 
 std::int64_t wavefronts(const std::array<Point, kWarp>& held, const Layout& memory, std::int64_t size,
@@ -194,8 +194,8 @@ std::int64_t wavefronts(const std::array<Point, kWarp>& held, const Layout& memo
           shift;
   }
   // Lanes have different words of all of their banks, or of none.
-  const auto lanes = static_cast<std::size_t>(lanes_of_part(bytes));
-  const auto banks = static_cast<std::size_t>(kBanks * kWord >> shift);  // as many as lanes of a part
+  const auto lanes = static_cast<std::size_t>(lanes_of_part(bytes, alike_in_pairs(held)));
+  const auto banks = static_cast<std::size_t>(kBanks * kWord >> shift);  // as many as a part has different places
   std::int64_t all = 0;
   for (std::size_t first = 0; first < kWarp && all < enough; first += lanes) {
     std::array<std::array<std::int64_t, kWarp>, kBanks> places;  // different ones of each bank, of which

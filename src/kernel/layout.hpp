@@ -149,6 +149,18 @@ Exchange exchange(std::span<const Layout> to, std::span<const Layout> from);
 
 inline constexpr std::int64_t kBanks = 32, kWord = 4;  ///< of shared memory, and bytes of one
 
+/// Whether each lane and the next one have the same, or each and the next but one: accesses of 8 and 16 bytes then come
+/// in half as many parts (an engineer of NVIDIA, forums.developer.nvidia.com/t/77228, of sm_70 and sm_75).
+constexpr bool alike_in_pairs(const std::array<Point, kWarp>& held) noexcept {
+  const auto alike = [&](std::size_t apart) {
+    for (std::size_t lane = 0; lane < held.size(); ++lane) {
+      if (held[lane] != held[lane ^ apart]) return false;
+    }
+    return true;
+  };
+  return alike(1) || alike(2);
+}
+
 /// Wavefronts of an access of a warp to shared memory: of each part of 128 bytes as many as the bank that the most
 /// different words of it lie in. No more are counted once there are `enough`.
 ///   held    each lane's first element
@@ -157,6 +169,7 @@ inline constexpr std::int64_t kBanks = 32, kWord = 4;  ///< of shared memory, an
 std::int64_t wavefronts(const std::array<Point, kWarp>& held, const Layout& memory, std::int64_t size,
                         std::int64_t bytes, std::int64_t enough = std::numeric_limits<std::int64_t>::max());
 /// The least that there are.
-std::int64_t least_wavefronts(std::int64_t bytes) noexcept;
+///   alike  in pairs of lanes
+std::int64_t least_wavefronts(std::int64_t bytes, bool alike = false) noexcept;
 
 }  // namespace ricci::kernel

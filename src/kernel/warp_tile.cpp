@@ -80,14 +80,18 @@ constexpr Fragment single(Point shape, std::pair<int, int> group, std::pair<int,
   return made;
 }
 constexpr std::pair kNone{0, 0};
-constexpr Atom kFma = {"fma",
-                       8,
-                       4,
-                       1,
-                       50,
-                       single({8, 1, 1}, {0, 1}, kNone),
-                       single({1, 4, 1}, kNone, {1, 1}),
-                       single({8, 4, 1}, {0, 1}, {1, 1})};
+/// The same of 8 x 4 lanes, of which each and the next one have the same row, and each and the next but one the same
+/// column: vectors of rows and of columns are both read alike in pairs.
+constexpr Fragment crossed(Point shape, int row, int column) {
+  Fragment made{AtomType::f32, {.shape = shape}};
+  made.layout.add(LayoutAxis::lane, 2, 1, column)
+      .add(LayoutAxis::lane, 2, 0, row)
+      .add(LayoutAxis::lane, 2, 1, 2 * column)
+      .add(LayoutAxis::lane, 4, 0, 2 * row);
+  return made;
+}
+constexpr Atom kFma = {
+    "fma", 8, 4, 1, 50, crossed({8, 1, 1}, 1, 0), crossed({1, 4, 1}, 0, 1), crossed({8, 4, 1}, 1, 1)};
 constexpr Fragment kRow = single({1, 32, 1}, {1, 4}, {1, 1});
 constexpr Atom kFmaRow = {"fma_row", 1, 32, 1, 50, single({1, 1, 1}, kNone, kNone), kRow, kRow};
 // The groups of a warp, or all of its lanes, are products side by side.
@@ -213,7 +217,7 @@ int best_padding(const WarpTile& tile, bool first, bool by_depth, DType type, st
     if (fewest >= 0 && count >= fewest) continue;
     fewest = static_cast<int>(count);
     best = static_cast<int>(padding);
-    if (count == least_wavefronts(width) * times) break;
+    if (count == least_wavefronts(width, by_lane && alike_in_pairs(held)) * times) break;
   }
   return best;
 }

@@ -33,8 +33,8 @@ c128_ab_ca_to_cb_40x40x64(const c128* __restrict__ A, const c128* __restrict__ B
   const int warp_row = t / 32;
   const int group = t / 4 % 8;
   const int member = t % 4;
-  const int column_pair = t / 8 % 4;
   const int odd_column = t / 4 % 2;
+  const int column_pair = t / 8 % 4;
   const int A_b = t % 16;
   const int A_a = t / 16;
   const int B_a = t % 8;
@@ -93,11 +93,11 @@ c128_ab_ca_to_cb_40x40x64(const c128* __restrict__ A, const c128* __restrict__ B
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
       c128 b_run[2];
-      b_run[0] = A_tile[18 * member + column_pair + 4 * odd_column + 144 * place + 8 * j];
+      b_run[0] = A_tile[18 * member + 4 * odd_column + column_pair + 144 * place + 8 * j];
       b_part[0][j][0] = b_run[0].re;
       b_imag[0][j][0] = b_run[0].im;
       b_minus_imag[0][j][0] = -b_run[0].im;
-      b_run[1] = A_tile[18 * member + column_pair + 4 * odd_column + 144 * place + 8 * j + 72];
+      b_run[1] = A_tile[18 * member + 4 * odd_column + column_pair + 144 * place + 8 * j + 72];
       b_part[0][j][1] = b_run[1].re;
       b_imag[0][j][1] = b_run[1].im;
       b_minus_imag[0][j][1] = -b_run[1].im;

@@ -33,6 +33,10 @@ f32_ab_ac_to_bc_200x100x128(const float* __restrict__ A, const float* __restrict
   const int warp_column = t / 32 % 2;
   const int group = t / 4 % 8;
   const int member = t % 4;
+  const int odd_row = t / 2 % 2;
+  const int row_pair = t / 8 % 4;
+  const int odd_column = t % 2;
+  const int column_pair = t / 4 % 2;
   const int A_b = t % 16;
   const int A_a = t / 16;
   const int B_c = t % 16;
@@ -68,7 +72,7 @@ f32_ab_ac_to_bc_200x100x128(const float* __restrict__ A, const float* __restrict
     for (int k = 0; k < 16; ++k) {
       float a_part[1][4];
       vec<float, 4> a_run[1];
-      a_run[0] = load<vec<float, 4>>(A_tile + 32 * warp_row + 4 * group + 1088 * place + 68 * k);
+      a_run[0] = load<vec<float, 4>>(A_tile + 32 * warp_row + 4 * odd_row + 8 * row_pair + 1088 * place + 68 * k);
       a_part[0][0] = a_run[0].at[0];
       a_part[0][1] = a_run[0].at[1];
       a_part[0][2] = a_run[0].at[2];
@@ -77,7 +81,7 @@ f32_ab_ac_to_bc_200x100x128(const float* __restrict__ A, const float* __restrict
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
         vec<float, 4> b_run[1];
-        b_run[0] = load<vec<float, 4>>(B_tile + 32 * warp_column + 4 * member + 1088 * place + 68 * k + 16 * j);
+        b_run[0] = load<vec<float, 4>>(B_tile + 32 * warp_column + 4 * odd_column + 8 * column_pair + 1088 * place + 68 * k + 16 * j);
         b_part[0][4 * j] = b_run[0].at[0];
         b_part[0][4 * j + 1] = b_run[0].at[1];
         b_part[0][4 * j + 2] = b_run[0].at[2];
@@ -105,27 +109,27 @@ f32_ab_ac_to_bc_200x100x128(const float* __restrict__ A, const float* __restrict
     }
     commit_async();
   }
-  if (64 * b0 + 32 * warp_row + 4 * group < 100) {
+  if (64 * b0 + 32 * warp_row + 4 * odd_row + 8 * row_pair < 100) {
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      store(C + 8192 * b0 + 64 * c0 + 4096 * warp_row + 32 * warp_column + 512 * group + 4 * member + 16 * j, vec<float, 4>{sum[0][4 * j], sum[0][4 * j + 1], sum[0][4 * j + 2], sum[0][4 * j + 3]});
+      store(C + 8192 * b0 + 64 * c0 + 4096 * warp_row + 32 * warp_column + 512 * odd_row + 1024 * row_pair + 4 * odd_column + 8 * column_pair + 16 * j, vec<float, 4>{sum[0][4 * j], sum[0][4 * j + 1], sum[0][4 * j + 2], sum[0][4 * j + 3]});
     }
   }
-  if (64 * b0 + 32 * warp_row + 4 * group + 1 < 100) {
+  if (64 * b0 + 32 * warp_row + 4 * odd_row + 8 * row_pair + 1 < 100) {
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      store(C + 8192 * b0 + 64 * c0 + 4096 * warp_row + 32 * warp_column + 512 * group + 4 * member + 16 * j + 128, vec<float, 4>{sum[1][4 * j], sum[1][4 * j + 1], sum[1][4 * j + 2], sum[1][4 * j + 3]});
+      store(C + 8192 * b0 + 64 * c0 + 4096 * warp_row + 32 * warp_column + 512 * odd_row + 1024 * row_pair + 4 * odd_column + 8 * column_pair + 16 * j + 128, vec<float, 4>{sum[1][4 * j], sum[1][4 * j + 1], sum[1][4 * j + 2], sum[1][4 * j + 3]});
     }
   }
-  if (64 * b0 + 32 * warp_row + 4 * group + 2 < 100) {
+  if (64 * b0 + 32 * warp_row + 4 * odd_row + 8 * row_pair + 2 < 100) {
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      store(C + 8192 * b0 + 64 * c0 + 4096 * warp_row + 32 * warp_column + 512 * group + 4 * member + 16 * j + 256, vec<float, 4>{sum[2][4 * j], sum[2][4 * j + 1], sum[2][4 * j + 2], sum[2][4 * j + 3]});
+      store(C + 8192 * b0 + 64 * c0 + 4096 * warp_row + 32 * warp_column + 512 * odd_row + 1024 * row_pair + 4 * odd_column + 8 * column_pair + 16 * j + 256, vec<float, 4>{sum[2][4 * j], sum[2][4 * j + 1], sum[2][4 * j + 2], sum[2][4 * j + 3]});
     }
   }
-  if (64 * b0 + 32 * warp_row + 4 * group > 96) return;
+  if (64 * b0 + 32 * warp_row + 4 * odd_row + 8 * row_pair > 96) return;
   #pragma unroll
   for (int j = 0; j < 2; ++j) {
-    store(C + 8192 * b0 + 64 * c0 + 4096 * warp_row + 32 * warp_column + 512 * group + 4 * member + 16 * j + 384, vec<float, 4>{sum[3][4 * j], sum[3][4 * j + 1], sum[3][4 * j + 2], sum[3][4 * j + 3]});
+    store(C + 8192 * b0 + 64 * c0 + 4096 * warp_row + 32 * warp_column + 512 * odd_row + 1024 * row_pair + 4 * odd_column + 8 * column_pair + 16 * j + 384, vec<float, 4>{sum[3][4 * j], sum[3][4 * j + 1], sum[3][4 * j + 2], sum[3][4 * j + 3]});
   }
 }

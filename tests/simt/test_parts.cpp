@@ -50,6 +50,12 @@ TEST_CASE("wavefronts of shared accesses") {
   CHECK(wavefronts(16, 32, stride(16)) == Wavefronts{4, 4});
   CHECK(wavefronts(16, 32, stride(512)) == Wavefronts{32, 4});
   CHECK(wavefronts(4, 32, [](unsigned lane) { return (31 - lane) * 4; }) == Wavefronts{1, 1});
+  // Lanes that are alike in pairs, by the first bit of their numbers or by the second one; by the third one they are
+  // not.
+  CHECK(wavefronts(16, 32, [](unsigned lane) { return lane / 2 * 16; }) == Wavefronts{2, 2});
+  CHECK(wavefronts(16, 32, [](unsigned lane) { return (lane / 4 * 2 + lane % 2) * 16; }) == Wavefronts{2, 2});
+  CHECK(wavefronts(16, 32, [](unsigned lane) { return lane % 4 * 16; }) == Wavefronts{4, 4});
+  CHECK(wavefronts(8, 32, [](unsigned lane) { return lane / 2 * 8; }) == Wavefronts{1, 1});
 }
 
 TEST_CASE("sectors of global accesses") {

@@ -8,15 +8,31 @@ namespace {
 
 constexpr unsigned kBanks = 32, kBankBytes = 4;
 
+/// Whether the lanes that take part and differ in one bit of their numbers ask for the same.
+bool alike(const WarpAccess& access, unsigned bit) {
+  std::array<std::uint64_t, 32> place;
+  std::uint32_t active = 0;
+  for (unsigned i = 0; i < access.lanes; ++i) {
+    place[access.lane[i]] = access.address[i];
+    active |= 1U << access.lane[i];
+  }
+  for (unsigned i = 0; i < access.lanes; ++i) {
+    const unsigned other = access.lane[i] ^ bit;
+    if ((active >> other & 1) != 0 && place[other] != access.address[i]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Cost shared_cost(const WarpAccess& access) {
-  const unsigned lanes_per_phase = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;
+  const bool in_pairs = access.bytes > kBankBytes && (alike(access, 1) || alike(access, 2));
+  const unsigned lanes_per_phase = (access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8) * (in_pairs ? 2 : 1);
   const unsigned words_per_lane = std::max(access.bytes / kBankBytes, 1u);
   Cost cost;
   for (unsigned i = 0; i < access.lanes;) {
     const unsigned phase = access.lane[i] / lanes_per_phase;
-    std::array<std::uint64_t, 32> words;  // at most 32 lanes of 1 word, 16 of 2 or 8 of 4
+    std::array<std::uint64_t, 64> words;  // at most 32 lanes of 1 or 2 words, or 16 of 4
     unsigned count = 0;
     bool ascending = true;
     for (; i < access.lanes && access.lane[i] / lanes_per_phase == phase; ++i)

@@ -23,7 +23,8 @@ struct Cost {
 };
 
 /// 32 banks of 4 bytes; lanes that ask for the same word share it. 8-byte accesses go by half-warps, 16-byte ones by
-/// quarter-warps.
+/// quarter-warps; by twice as many lanes where each lane and the next one ask for the same, or each and the next but
+/// one.
 Cost shared_cost(const WarpAccess& access);
 
 /// Which sectors of a buffer have been touched, by the whole run and by the running block.

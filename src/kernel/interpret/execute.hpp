@@ -18,7 +18,8 @@ struct Counts {
     std::int64_t bytes = 0;
     /// CUDA, summed over the accesses of warps: of global memory the sectors of 32 bytes that an access touches, of
     /// shared memory the wavefronts that it takes (32 banks of 4 bytes; lanes that ask for the same word share it;
-    /// 8-byte accesses go by half-warps, 16-byte ones by quarter-warps).
+    /// 8-byte accesses go by half-warps, 16-byte ones by quarter-warps, and by twice as many lanes where they are alike
+    /// in pairs: layout.hpp).
     std::int64_t units = 0;
     std::int64_t ideal = 0;  ///< units if the same bytes lay side by side
     Moved& operator+=(const Moved& more);

@@ -38,7 +38,17 @@ void count_sectors(const WarpAccess& access, Counts::Moved& moved) {
 }
 
 void count_wavefronts(const WarpAccess& access, Counts::Moved& moved) {
-  const int phase_lanes = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;
+  std::array<std::int64_t, kWarp> places;
+  places.fill(-1);
+  for (const auto& [lane, address] : access.lanes) places[static_cast<std::size_t>(lane)] = address;
+  const auto alike = [&](int apart) {
+    return std::all_of(access.lanes.begin(), access.lanes.end(), [&](const auto& one) {
+      const auto other = places[static_cast<std::size_t>(one.first ^ apart)];
+      return other < 0 || other == one.second;
+    });
+  };
+  const bool in_pairs = access.bytes > kWord && (alike(1) || alike(2));
+  const int phase_lanes = (access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8) * (in_pairs ? 2 : 1);
   const auto words_per_lane = std::max<std::int64_t>(access.bytes / kWord, 1);
   for (int phase = 0; phase < kWarp / phase_lanes; ++phase) {
     std::vector<std::int64_t> words;

@@ -308,8 +308,8 @@ class ContractionEnumerator {
 
   void set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
                  const Copies& b) const {
-    const auto rows = counts_.held_rows(cut.spread, cut.rows->size);
-    const auto columns = counts_.held_columns(cut.spread, cut.columns->size);
+    const auto rows = contraction_.held_rows(cut.spread, cut.rows->size);
+    const auto columns = contraction_.held_columns(cut.spread, cut.columns->size);
     counts_.set_round(counts, cut, counts_.rates(cut.spread, rows, columns), place, a, b, rows, columns);
   }
 

@@ -18,13 +18,6 @@ CutCounts::CutCounts(const ir::Program& program, const GpuContraction& contracti
   operand_bytes_ = contraction.operand_bytes();
 }
 
-std::int64_t CutCounts::held_rows(const kernel::Spread& spread, std::int64_t rows) const {
-  return up(rows, contraction_.groups ? contraction_.row_unit : spread.warp_rows * contraction_.row_unit);
-}
-std::int64_t CutCounts::held_columns(const kernel::Spread& spread, std::int64_t columns) const {
-  return up(columns, spread.warp_columns * contraction_.column_unit * (contraction_.fma ? 1 : spread.run_columns));
-}
-
 double CutCounts::blocks(const Tile& rows, const Tile& columns) const {
   const auto blocks = static_cast<double>(rows.blocks * columns.blocks * contraction_.batches);
   if (contraction_.products == 1) return blocks;
@@ -53,6 +46,7 @@ ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, co
   counts.operand_bytes = operand_bytes_;
   counts.overlapped = contraction_.groups;
   counts.multiply_adds = contraction_.fma;
+  counts.in_pairs = contraction_.in_pairs();
   counts.result_run_bytes = static_cast<double>(run_bytes);
   if (contraction_.is_outer())
     counts.cut_sectors = result_bytes_ / counts.result_run_bytes * partial_sectors(run_bytes, place.run_alignment);
@@ -104,7 +98,9 @@ RoundRates CutCounts::rates(const kernel::Spread& spread, std::int64_t rows, std
   const auto read = [&](double elements, bool of_rows) {
     return elements * (c.fma && warps < 4 && c.deep(of_rows) && spread.run_depth > 1 ? kDeep : 1);
   };
-  rates.fragment_wavefronts = warps * (read(lane_rows, true) + read(lane_columns, false)) * 32 * size / kCacheLineBytes;
+  const double alike = c.in_pairs() ? 0.5 : 1;
+  rates.fragment_wavefronts =
+      alike * warps * (read(lane_rows, true) + read(lane_columns, false)) * 32 * size / kCacheLineBytes;
   if (c.fma) {
     rates.instructions += warps * lane_rows * lane_columns * (is_complex(c.type) ? 4 : 1);
     return rates;
@@ -230,7 +226,8 @@ void CutCounts::bound_stores(ContractionCounts& counts, const Tile& rows, const 
                              const ResultPlace& place) const {
   const auto& c = contraction_;
   Cut cut{&rows, &columns};
-  cut.spread = c.spread(rows.size, columns.size, 1, 1);  // neighbours that lanes hold of results are always as many
+  constexpr std::int64_t kWhole = 1 << 20;  // positions of sides of which lanes hold as many neighbours as they can
+  cut.spread = c.spread(kWhole, kWhole, 1, 1);
   const auto results = up(rows.size, c.row_unit) * up(columns.size, c.column_unit) * c.products;
   cut.relaid = counts.cluster > 1;
   set_stores(counts, cut, place, results);
@@ -264,7 +261,8 @@ std::array<WarpRates, 2> CutCounts::least_rates(const Tile& rows, const Tile& co
     rates.pipe_cycles = results / c.rate;
     // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
     const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
-    rates.fragment_cycles = fragment_cycles(reads * 32 * size / kCacheLineBytes);
+    const double alike = c.in_pairs() ? 0.5 : 1;
+    rates.fragment_cycles = fragment_cycles(alike * reads * 32 * size / kCacheLineBytes, c.in_pairs());
     rates.instructions = reads / at_once + (c.fma ? results / 32 * (is_complex(c.type) ? 4 : 1) : 0);
     // Of what warps read for rows and columns as many as each other are the fewest.
     const double operands = c.fma ? 0 : 4 * size * std::sqrt(results * warps);
@@ -284,7 +282,7 @@ WarpRates CutCounts::least_rates(const kernel::Spread& spread, const RoundRates&
   least.few = few_warps(least.warps);
   least.pipe_cycles = rates.pipe_cycles * waits_for_registers(least.warps, rows * columns * contraction_.products);
   least.instructions = rates.instructions;
-  least.fragment_cycles = fragment_cycles(rates.fragment_wavefronts);
+  least.fragment_cycles = fragment_cycles(rates.fragment_wavefronts, contraction_.in_pairs());
   least.quotients = waits_for_quotients(least.warps);
   return least;
 }

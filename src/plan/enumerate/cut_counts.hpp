@@ -43,9 +43,6 @@ class CutCounts {
 
   /// Bytes of the result that are written, and read where it is.
   double result_bytes() const { return result_bytes_; }
-  /// Rows and columns as the warps hold them.
-  std::int64_t held_rows(const kernel::Spread& spread, std::int64_t rows) const;
-  std::int64_t held_columns(const kernel::Spread& spread, std::int64_t columns) const;
   /// Instructions of a thread that copy one operand's part of a round.
   static double copies_of(const Copies& of, int warps);
 

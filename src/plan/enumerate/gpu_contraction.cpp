@@ -17,8 +17,9 @@ using tiles::Axis;
 using tiles::Tile;
 using tiles::up;
 
-/// Elements of the widest access.
+/// Elements of the widest access, and of the narrowest one that comes in fewer parts where lanes are alike in pairs.
 std::int64_t widest(std::int64_t size) { return std::max<std::int64_t>(16 / size, 1); }
+std::int64_t narrowest(std::int64_t size) { return std::max<std::int64_t>(8 / size, 1); }
 
 /// The deepest product of elements that share registers whose sums are those of the program; null where there is none.
 const kernel::Atom* narrow_atom(const ir::Program& program, const kernel::Contraction& contraction, int sm) {
@@ -185,10 +186,10 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
   batch_lanes_ = kernel::batch_lanes(used);
   per_register = used.a.per_register();
   set_operands(instruction, contraction);
-  const auto run = is_outer() ? written_at_once() : fma ? widest(size) : 1;
+  const auto run = is_outer() ? written_at_once() : fma ? narrowest(size) : 1;
   row_unit = std::int64_t{used.m} * (deep_rows || is_outer() ? 1 : run) * used.warps;
   column_unit = std::int64_t{used.n} * run;
-  depth_unit = !fma ? std::max(used.k, 8) : deep_rows || deep_columns ? run : 1;
+  depth_unit = !fma ? std::max(used.k, 8) : deep_rows || deep_columns ? widest(size) : 1;
   rate = copied_rate = pipe_rate(device.sm, instruction, type, factor_parts);
   if (fma && !is_outer() && (type == DType::f32 || type == DType::c64)) {
     rate *= multiply_add_rate(static_cast<int>(deep_rows) + static_cast<int>(deep_columns));
@@ -301,12 +302,19 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
   }
   if (fma) {
     const auto run = static_cast<int>(widest(size));
-    spread.run_rows = deep_rows ? 1 : run;
-    spread.run_columns = run;
+    // The widest that leave no more of the tile unused: half a vector takes as many wavefronts for an element.
+    const auto run_of = [&](std::int64_t positions, std::int64_t lanes) {
+      const auto least = up(positions, lanes * narrowest(size));
+      auto wide = widest(size);
+      while (up(positions, lanes * wide) > least) wide /= 2;
+      return static_cast<int>(wide);
+    };
+    spread.run_rows = deep_rows ? 1 : run_of(rows, std::int64_t{atom().m} * warp_rows);
+    spread.run_columns = run_of(columns, std::int64_t{atom().n} * warp_columns);
     if (!any_deep) return spread;
     // Neighbours along the depth are in registers for all of them at once: as many as there is room for.
     constexpr std::int64_t kMostSums = 64;
-    const auto sums = up(rows, row_unit * warp_rows) * up(columns, column_unit * warp_columns) /
+    const auto sums = held_rows(spread, rows) * held_columns(spread, columns) /
                       (std::int64_t{32} * warp_rows * warp_columns) * (size_of(type) / 4);
     spread.run_depth = sums > kMostSums ? std::max(run / 2, 1) : run;
     return spread;
@@ -334,6 +342,15 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
 
 bool GpuContraction::prefetches() const {
   return !groups && !fma && factor_parts == 1 && !is_complex(type) && atom().a.type != kernel::AtomType::tf32;
+}
+
+std::int64_t GpuContraction::held_rows(const kernel::Spread& spread, std::int64_t rows) const {
+  if (groups) return up(rows, row_unit);
+  return up(rows, spread.warp_rows * (fma ? std::int64_t{atom().m} * spread.run_rows : row_unit));
+}
+
+std::int64_t GpuContraction::held_columns(const kernel::Spread& spread, std::int64_t columns) const {
+  return up(columns, std::int64_t{atom().n} * spread.warp_columns * spread.run_columns);
 }
 
 RegisterCount GpuContraction::registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread,
@@ -459,8 +476,7 @@ std::int64_t GpuContraction::stage_bytes(const Cut& cut, bool of_rows, int paddi
     return up(depth * up(side, unit) * size, kernel::kMatrixBlock);
   }
   constexpr std::int64_t kLine = 128;
-  const auto held = up(side, of_rows ? (groups ? 1 : cut.spread.warp_rows) * row_unit
-                                     : cut.spread.warp_columns * column_unit * (fma ? 1 : cut.spread.run_columns));
+  const auto held = of_rows ? held_rows(cut.spread, side) : held_columns(cut.spread, side);
   const auto apart = by_lanes() ? products : 1, others = products / apart - 1;
   const auto row = (deep(of_rows) ? depth : side) * apart + padding;
   const auto elements =

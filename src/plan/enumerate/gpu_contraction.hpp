@@ -80,6 +80,9 @@ class GpuContraction {
 
   /// How lanes and warps share a tile of rows x columns.
   kernel::Spread spread(std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) const;
+  /// Positions of a tile with those that lanes hold besides.
+  std::int64_t held_rows(const kernel::Spread& spread, std::int64_t rows) const;
+  std::int64_t held_columns(const kernel::Spread& spread, std::int64_t columns) const;
   /// Of a thread, as far as they can be told: of a warp's tile.
   ///   prefetch  of the next round's first fragments
   RegisterCount registers(std::int64_t rows, std::int64_t columns, const kernel::Spread& spread, bool prefetch) const;
@@ -192,6 +195,8 @@ class GpuContraction {
   bool read_by_groups(bool of_rows) const { return groups && !(of_rows && atom().holds_a); }
   /// Whether products side by side are of lanes; else they are of warps.
   bool by_lanes() const { return products > 1 && batch_lanes_ > 1; }
+  /// Whether lanes read vectors of both operands that are alike in pairs (warp_tile.cpp).
+  bool in_pairs() const { return fma && !is_outer() && !by_lanes(); }
   /// Elements of the result, and of an operand, from one product to the next.
   std::int64_t in_result() const { return batch_in_result_[products_axis]; }
   std::int64_t in_result(std::size_t batch_axis) const { return batch_in_result_[batch_axis]; }

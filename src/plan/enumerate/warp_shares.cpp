@@ -23,7 +23,7 @@ std::vector<WarpShare> WarpShares::found(std::int64_t rows, std::int64_t columns
     const auto spread = c.spread(rows, columns, warp_rows, warp_columns);
     const auto warps = spread.warps();
     if (warps > most_warps) return;
-    const auto held_rows = counts_.held_rows(spread, rows), held_columns = counts_.held_columns(spread, columns);
+    const auto held_rows = c.held_rows(spread, rows), held_columns = c.held_columns(spread, columns);
     if (held_rows * held_columns * c.products / (std::int64_t{32} * warps) < 8 && warps > 1) return;
     // Room to spare in whole warps: the same with fewer of them.
     if (held_rows - rows >= c.row_unit * warp_rows || held_columns - columns >= 2 * c.column_unit * warp_columns)

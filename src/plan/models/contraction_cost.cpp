@@ -37,6 +37,9 @@ struct Units {
 constexpr Units kOfWarps{1900, 1420, 0.9, 0.55, 2, 4.3, 0.956};
 constexpr Units kOfGroups{200, 2580, 0.73, 1.48, 2.96, 3.4, 1.06};
 const Units& units(bool overlapped) { return overlapped ? kOfGroups : kOfWarps; }
+/// Of a wavefront of fragments that lanes read alike in pairs: what multiply-adds took that these constants are fitted
+/// to, whose rows were alike so and whose columns were not. Six of their wavefronts counted as eight of 0.9 cycles.
+constexpr double kPairedFragment = 1.2;
 constexpr double kRelaid = 380;          // of a block whose results pass through shared memory, at a barrier
 constexpr double kBarrier = 67;          // of a round
 constexpr double kRound = 225;           // of a round too, which products of another block do not hide
@@ -232,9 +235,11 @@ double multiprocessors_of(int cluster, const GpuModel& device) {
 double cache_cycles(double bytes, double lines) { return bytes / kCacheBytes + kCacheLine * lines; }
 
 double ContractionCounts::shared_cycles() const {
-  const auto& of = units(overlapped);
-  return of.fragment * fragment_wavefronts + of.copied * copied_wavefronts + kScattered * scattered +
-         kLine * requested_lines();
+  return (in_pairs ? kPairedFragment : units(overlapped).fragment) * fragment_wavefronts + copied_cycles();
+}
+
+double ContractionCounts::copied_cycles() const {
+  return units(overlapped).copied * copied_wavefronts + kScattered * scattered + kLine * requested_lines();
 }
 
 double ContractionCounts::requested_lines() const { return lines + kSplit * split; }
@@ -281,7 +286,7 @@ void LaunchTimes::set_round(const ContractionCounts& counts) {
   own_issue_ = issue_ / own;
   round_ = hidden(own_products_, shared_, own_issue_);
   waited_ = kWaited * counts.waited;
-  exposed_ = exposed_cycles(shared_ - units(overlapped_).fragment * counts.fragment_wavefronts);
+  exposed_ = exposed_cycles(counts.copied_cycles());
   cache_ = cache_seconds(counts, *device_);
 }
 
@@ -307,7 +312,9 @@ double LaunchTimes::alone_seconds(double stages, double resident) const {
   return seconds_ * alone / resident;
 }
 
-double fragment_cycles(double wavefronts) { return kOfWarps.fragment * wavefronts; }
+double fragment_cycles(double wavefronts, bool in_pairs) {
+  return (in_pairs ? kPairedFragment : kOfWarps.fragment) * wavefronts;
+}
 
 double exposed_cycles(double copied_cycles) { return kBarrier + kExposed * copied_cycles; }
 

@@ -36,7 +36,8 @@ struct RoundCycles {
 };
 
 /// Cycles of so many wavefronts of fragments.
-double fragment_cycles(double wavefronts);
+///   in_pairs  of lanes that read alike
+double fragment_cycles(double wavefronts, bool in_pairs);
 /// Cycles of a round's copies that a block's products do not hide, and of its barrier.
 double exposed_cycles(double copied_cycles);
 /// Of a multiprocessor's four parts, which have pipes and issue of their own, what so many warps keep busy.

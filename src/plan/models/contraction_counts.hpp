@@ -23,6 +23,7 @@ struct ContractionCounts {
   double last = 0;
   bool overlapped = false;     ///< products of a round go on into the next one
   bool multiply_adds = false;  ///< on tensor cores where it is not so
+  bool in_pairs = false;       ///< fragments are vectors that lanes read alike in pairs
   bool prefetched = false;     ///< the first fragments of a round are there when it begins
 
   // Of one block in one round.
@@ -52,6 +53,7 @@ struct ContractionCounts {
 
   /// Cycles of a multiprocessor that a block's round takes: of shared memory and its queue, and to issue it.
   double shared_cycles() const;
+  double copied_cycles() const;  ///< of these, those of copies
   double issue_cycles() const { return instructions / 4; }
   /// Lines that a block's round asks for, split ones as what they take.
   double requested_lines() const;
