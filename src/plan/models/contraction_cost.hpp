@@ -65,8 +65,9 @@ class LaunchTimes {
  private:
   ContractionTime beside_waits(double balance) const;
   ContractionTime least_time(int stages, double room) const;
-  double joined(const ContractionTime& time) const;
-  double alone_seconds(double stages, double resident) const;
+  /// one: a multiprocessor has one block at a time
+  double joined(const ContractionTime& time, bool one) const;
+  double alone_seconds(double stages, double room) const;
   double first_cache_seconds(double resident, double shared_bytes) const;
   double fetched_seconds(double resident) const;
   double with_last_blocks(double seconds, int stages, double room) const;
