@@ -82,7 +82,7 @@ constexpr Fragment single(Point shape, std::pair<int, int> group, std::pair<int,
 constexpr std::pair kNone{0, 0};
 /// The same of 8 x 4 lanes, of which each and the next one have the same row, and each and the next but one the same
 /// column: vectors of rows and of columns are both read alike in pairs.
-constexpr Fragment crossed(Point shape, int row, int column) {
+constexpr Fragment crossed(Point shape, std::int64_t row, std::int64_t column) {
   Fragment made{AtomType::f32, {.shape = shape}};
   made.layout.add(LayoutAxis::lane, 2, 1, column)
       .add(LayoutAxis::lane, 2, 0, row)
