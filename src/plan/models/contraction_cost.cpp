@@ -191,7 +191,7 @@ double fourth(double x) { return squared(squared(x)); }
 
 /// Of what memory and the first cache take.
 double squares_of(const ContractionTime& time) { return squared(time.memory) + squared(time.first_cache); }
-/// Of what rounds take, a fourth power: those whose first fragments were read in the round before hide more (65 kernels
+/// Of what rounds take, a fourth power: those whose first fragments were read in the round before hide more (61 kernels
 /// in f64 on an H100 were to take 1.02 times as long as they did, 1.00 with this).
 double fourth_of_rounds(bool prefetched, double products, double shared, double issue) {
   return prefetched ? fourth(hidden(products, shared, issue)) : fourth(products) + fourth(shared) + fourth(issue);
