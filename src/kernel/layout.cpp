@@ -11,11 +11,6 @@
 namespace ricci::kernel {
 namespace {
 
-/// Lanes of an access that have a wavefront of their own at least: parts of 128 bytes.
-std::int64_t lanes_of_part(std::int64_t bytes, bool alike) noexcept {
-  return std::clamp<std::int64_t>(kBanks * kWord / bytes * (alike ? 2 : 1), 1, kWarp);
-}
-
 std::string said(const Layout& layout, const Spot& spot) {
   return layout.size(LayoutAxis::lane) > 1 ? fmt::format("lane {}", spot.lane)
                                            : fmt::format("place {}", spot.memory + spot.reg);
@@ -161,6 +156,10 @@ std::vector<std::int64_t> Exchange::registers_for(std::int64_t reg) const {
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
+}
+
+std::int64_t lanes_of_part(std::int64_t bytes, bool alike) noexcept {
+  return std::clamp<std::int64_t>(kBanks * kWord / bytes * (alike ? 2 : 1), 1, kWarp);
 }
 
 std::int64_t least_wavefronts(std::int64_t bytes, bool alike) noexcept {

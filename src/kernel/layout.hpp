@@ -168,6 +168,9 @@ constexpr bool alike_in_pairs(const std::array<Point, kWarp>& held) noexcept {
 ///   bytes   of each lane, at a multiple of them: a power of two up to 16
 std::int64_t wavefronts(const std::array<Point, kWarp>& held, const Layout& memory, std::int64_t size,
                         std::int64_t bytes, std::int64_t enough = std::numeric_limits<std::int64_t>::max());
+/// Lanes of an access that have a wavefront of their own at least: parts of 128 bytes.
+///   alike  in pairs of lanes
+std::int64_t lanes_of_part(std::int64_t bytes, bool alike) noexcept;
 /// The least that there are.
 ///   alike  in pairs of lanes
 std::int64_t least_wavefronts(std::int64_t bytes, bool alike = false) noexcept;

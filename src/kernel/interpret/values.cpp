@@ -47,8 +47,7 @@ void count_wavefronts(const WarpAccess& access, Counts::Moved& moved) {
       return other < 0 || other == one.second;
     });
   };
-  const bool in_pairs = access.bytes > kWord && (alike(1) || alike(2));
-  const int phase_lanes = (access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8) * (in_pairs ? 2 : 1);
+  const auto phase_lanes = static_cast<int>(lanes_of_part(access.bytes, alike(1) || alike(2)));
   const auto words_per_lane = std::max<std::int64_t>(access.bytes / kWord, 1);
   for (int phase = 0; phase < kWarp / phase_lanes; ++phase) {
     std::vector<std::int64_t> words;
