@@ -68,27 +68,26 @@ class Pricing {
 /// The best tree of all, by dynamic programming over subsets of the operands.
 class Exact {
  public:
-  Exact(const Network& network, const Pricing& pricing)
-      : network_(network), pricing_(pricing), count_(network.operands().size()) {
-    const std::size_t subsets = std::size_t{1} << count_;
+  Exact(const Network& network, const Pricing& pricing) : network_(network), pricing_(pricing) {
+    const std::size_t subsets = std::size_t{1} << network.operands().size();
     parts_.resize(subsets);
+    any_.resize(subsets);
+    std::vector<NetworkTensor> whole(subsets);  // with axes that no other tensor has
+    whole[0].constant = true;
+    for (std::size_t set = 1; set < subsets; ++set) {
+      const auto& rest = whole[set & (set - 1)];
+      const auto& operand = network.operands()[static_cast<std::size_t>(__builtin_ctzll(set))];
+      whole[set] = {rest.axes | operand.axes, rest.complex || operand.complex, rest.constant && operand.constant};
+    }
     for (std::size_t set = 1; set < subsets; ++set) {
       auto& part = parts_[set];
-      AxisSet inside, outside = network.output();
-      part.tensor.constant = true;
-      for (std::size_t k = 0; k < count_; ++k) {
-        const auto& operand = network.operands()[k];
-        const bool is_in = (set >> k & 1) != 0;
-        (is_in ? inside : outside) |= operand.axes;
-        part.tensor.complex = part.tensor.complex || (is_in && operand.complex);
-        part.tensor.constant = part.tensor.constant && (!is_in || operand.constant);
-      }
-      part.tensor.axes = inside & outside;
+      part.tensor = whole[set];
+      part.tensor.axes &= network.output() | whole[set ^ (subsets - 1)].axes;
       part.bytes = network.bytes(part.tensor);
       part.held = part.bytes;
       if ((set & (set - 1)) == 0) {
         part.operand = static_cast<std::size_t>(__builtin_ctzll(set));
-        part.summed = inside != part.tensor.axes;
+        part.summed = whole[set].axes != part.tensor.axes;
         if (!part.summed) {
           part.bytes = network.operand_bytes(part.operand);
           part.held = 0;  // in the caller's memory
@@ -119,13 +118,13 @@ class Exact {
     std::vector<Choice> lasts;
     for (std::size_t first = (all - 1) & all; first != 0; first = (first - 1) & all) {
       if ((first & 1) == 0 || first == taken.first) continue;
-      lasts.push_back({best(first, kNever).cost + best(all ^ first, kNever).cost + step(all, first), first});
+      lasts.push_back({best(first, kNever).cost + best(all ^ first, kNever).cost + step(all, first), first, true});
     }
     std::stable_sort(lasts.begin(), lasts.end(), [](const Choice& x, const Choice& y) { return x.cost < y.cost; });
     lasts.resize(std::min(lasts.size(), most));
     std::vector<Tree> trees;
     for (const auto& last : lasts) {
-      known_[{all, kNever}] = last;
+      any_[all] = last;
       auto& tree = trees.emplace_back();
       tree.root = build(tree, all, kNever);
     }
@@ -143,6 +142,7 @@ class Exact {
   struct Choice {
     Cost cost{kNever, kNever, kNever};
     std::size_t first = 0;  ///< computed before the rest of the subset
+    bool known = false;
   };
 
   static bool is_leaf(std::size_t set) { return (set & (set - 1)) == 0; }
@@ -174,9 +174,8 @@ class Exact {
 
   /// The cheapest way to compute a subset with no more than `budget` bytes of workspace at one time.
   const Choice& best(std::size_t set, double budget) {
-    const auto [place, fresh] = known_.try_emplace({set, budget});
-    if (!fresh) return place->second;
-    Choice choice;
+    auto& choice = budget == kNever ? any_[set] : within_[{set, budget}];
+    if (std::exchange(choice.known, true)) return choice;
     if (is_leaf(set)) {
       if (parts_[set].held <= budget) choice.cost = leaf(parts_[set]);
     } else {
@@ -186,11 +185,13 @@ class Exact {
         if (budget == kNever && (first & lowest) == 0) continue;
         const auto second = set ^ first;
         if (parts_[first].held + parts_[second].held + parts_[set].held > budget) continue;
-        const auto cost = best(first, budget).cost + best(second, budget - parts_[first].held).cost + step(set, first);
-        if (cost < choice.cost) choice = {cost, first};
+        const auto before = best(first, budget).cost + best(second, budget - parts_[first].held).cost;
+        if (!(before < choice.cost)) continue;  // whatever the step costs
+        const auto cost = before + step(set, first);
+        if (cost < choice.cost) choice = {cost, first, true};
       }
     }
-    return known_[{set, budget}] = choice;
+    return choice;
   }
 
   int build(Tree& tree, std::size_t set, double budget) {
@@ -210,10 +211,10 @@ class Exact {
 
   const Network& network_;
   const Pricing& pricing_;
-  std::size_t count_;
   std::vector<Part> parts_;
   std::vector<double> peaks_;
-  std::map<std::pair<std::size_t, double>, Choice> known_;
+  std::vector<Choice> any_;  ///< by subset, within any budget
+  std::map<std::pair<std::size_t, double>, Choice> within_;
 };
 
 /// Criteria of the greedy search: the pair with the least score is contracted next.
