@@ -161,7 +161,7 @@ TEST_CASE("what the model counts of a plain schedule on a CPU is what its kernel
     if (program.points(program.free_indices()) == 0) continue;
     plan::CpuModel device;
     device.vector_bytes = seed % 3 == 0 ? 32 : 64;
-    const auto list = plan::plain_candidates(program, device);
+    const auto list = plan::plain_candidates(program, device, 24);
     const auto text = difference(random, random.memory, program, list[seed * 7 % list.size()], seen);
     INFO(text);
     CHECK(text.empty());
@@ -181,7 +181,7 @@ TEST_CASE("a loop that a guard of indices ends counts as long as its index is") 
   const auto compare = [&](const std::string& sum, const std::vector<Scalar>& params, double rounds,
                            double held_within) {
     const ir::Program program = ir::canonicalise(ir::lower(Program::parse(head + sum)).steps.front().program);
-    for (const auto& candidate : plan::plain_candidates(program, plan::CpuModel())) {
+    for (const auto& candidate : plan::plain_candidates(program, plan::CpuModel(), 24)) {
       const auto tree = kernel::expand(kernel::build(program, candidate.schedule, kernel::Target::cpu));
       CHECK(bounded(tree.body));
       const Totals model(*candidate.plain), executed(kernel::execute(tree, {x.data(), y.data()}, params), tree);

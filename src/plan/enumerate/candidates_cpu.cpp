@@ -27,17 +27,23 @@ double plain_times(const ir::Program& program, const CpuModel& device) {
   return bytes > static_cast<double>(device.l2_bytes) ? kRereads : 1;
 }
 
-/// Plain schedules, then so many register tiles of a contraction, or those of a group, where there are such.
-std::vector<Candidate> computing(const ir::Program& program, const CpuModel& device, std::size_t tiles) {
-  auto list = plain_candidates(program, device);
-  auto contractions = contraction_candidates(program, device, tiles);
-  if (contractions.empty()) contractions = group_candidates(program, device);
-  const double times = contractions.empty() ? 1 : plain_times(program, device);
+/// The fastest plain schedules of a contraction or a group, `most` of them.
+std::vector<Candidate> plain_of_products(const ir::Program& program, const CpuModel& device, std::size_t most) {
+  auto list = plain_candidates(program, device, most);
+  const double times = plain_times(program, device);
   for (auto& candidate : list) {
     if (times == 1) break;
     candidate.parts.push_back({"rereads", (times - 1) * candidate.predicted_us});
     candidate.predicted_us *= times;
   }
+  return list;
+}
+
+/// So many plain schedules, then as many register tiles of a contraction, or those of a group, where there are such.
+std::vector<Candidate> computing(const ir::Program& program, const CpuModel& device, std::size_t most) {
+  auto contractions = contraction_candidates(program, device, most);
+  if (contractions.empty()) contractions = group_candidates(program, device);
+  auto list = contractions.empty() ? plain_candidates(program, device, most) : plain_of_products(program, device, most);
   for (auto& candidate : contractions) list.push_back(std::move(candidate));
   return list;
 }
@@ -59,18 +65,17 @@ std::vector<Candidate> ranked(const ir::Program& program, const CpuModel& device
   return preferred;
 }
 
-/// The first of them, where that is a register tile of a contraction: plain schedules that cannot be as fast are not
-/// worked out.
-std::optional<Candidate> best_tile(const ir::Program& program, const CpuModel& device) {
+/// The first of them, of a contraction that has register tiles: plain schedules that cannot be as fast are not worked
+/// out.
+std::optional<Candidate> best_of_contraction(const ir::Program& program, const CpuModel& device) {
   CpuContraction contraction(program, device);
   auto best = contraction.best();
   if (!best) return std::nullopt;
   const auto alone = device.alone();
   const double alone_us = contraction.best_us_alone().value();
   const double times = plain_times(program, alone);
-  if (times * least_plain_us(program, alone) <= alone_us &&
-      times * plain_candidates(program, alone).front().predicted_us <= alone_us)
-    return std::nullopt;
+  if (!plain_candidates(program, alone, 1, alone_us / times).empty())
+    return std::move(plain_of_products(program, device, 1).front());
   std::vector<Candidate> list{std::move(*best)};
   return with_copies(std::move(list), program, device, alone_us, 1).front();
 }
@@ -84,8 +89,8 @@ std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& de
 
 Candidate best_candidate(const ir::Program& program, const CpuModel& device) {
   if (is_copy(program)) return best_copy(program, device);
-  auto tile = best_tile(program, device);
-  auto list = tile ? std::vector<Candidate>{std::move(*tile)} : ranked(program, device, 1);
+  auto best = best_of_contraction(program, device);
+  auto list = best ? std::vector<Candidate>{std::move(*best)} : ranked(program, device, 1);
   return merged(std::move(list), library_candidates(program, device)).front();
 }
 

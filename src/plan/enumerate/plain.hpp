@@ -14,11 +14,10 @@ namespace ricci::plan {
 bool is_copy(const ir::Program& program);
 
 /// The fastest by prediction, at most `most` of them.
-///   bound_us  of predicted times that are of use: there may be none where all take as long or longer
+///   bound_us  of predicted times that are of use: there may be none where all take longer
 std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device, std::size_t most,
                                         double bound_us = std::numeric_limits<double>::infinity());
-std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuModel& device);
-/// What any of them takes at least.
-double least_plain_us(const ir::Program& program, const CpuModel& device);
+std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuModel& device, std::size_t most,
+                                        double bound_us = std::numeric_limits<double>::infinity());
 
 }  // namespace ricci::plan

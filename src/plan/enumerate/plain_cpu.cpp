@@ -36,30 +36,21 @@ class PlainCpuEnumerator {
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
   }
 
-  /// Operations that depend on all free indices, which no two points share, by the widest vectors.
-  double least_us() const {
-    double cycles = 0;
-    for (const auto& counted : counts_.operations) {
-      bool own = true;
-      for (std::size_t q = 0; q < program_.indices.size(); ++q) own = own && (counted.depends[q] || !counts_.free[q]);
-      if (own) cycles += counted.times * cycles_of(counted);
-    }
-    const auto widest = std::max<std::int64_t>(device_.vector_bytes / bytes(), 1);
-    return static_cast<double>(free_points()) * cycles / static_cast<double>(widest) / device_.cycles_per_us() /
-           device_.threads;
-  }
-
-  std::vector<Candidate> run() {
+  std::vector<Candidate> run(std::size_t most, double bound_us) {
+    most_ = most;
+    bound_us_ = bound_us;
+    const auto widest = device_.vector_bytes / bytes();
+    if (least_us(widest) > bound_us_) return {};
     add(-1, 1, {});
     const auto parts = sums_ || !lanes_ ? Parts() : parts_of(program_, kStreams);
     if (parts.size() > 1) parted_ = count_operations(program_, parts);
-    const auto widest = device_.vector_bytes / bytes();
     for (const auto lane : counts_.order) {
       std::vector<std::int64_t> widths;
       for (auto lanes = widest; lanes >= 2 && lanes_; lanes /= 2) {
         if (lanes <= extent(lane)) widths.push_back(lanes);
       }
       for (const auto lanes : widths) {
+        if (least_us(lanes) > bound_us_) break;
         add(lane, lanes, {});
         if (!sums_) add(lane, lanes, {}, kStrip);
         if (!sums_ && parts.size() > 1) add(lane, lanes, {}, kPartStrip, &parts);
@@ -69,15 +60,14 @@ class PlainCpuEnumerator {
     }
     if (sums_ && !counts_.sequential && !lanes_) add_register_tiles(-1, 1);
     // Of sums that memory bounds alike, those of which less is left to compute come first.
-    std::stable_sort(priced_.begin(), priced_.end(), [this](const Priced& x, const Priced& y) {
-      const auto order = [this](const Priced& p) {
-        return std::pair(p.predicted_us, sums_ ? p.cycles_per_point : 0.0);
-      };
-      return order(x) < order(y);
-    });
-    if (priced_.size() > kMostListed) priced_.resize(kMostListed);
+    const auto order = [this](const Priced& p) { return std::pair(p.predicted_us, sums_ ? p.cycles_per_point : 0.0); };
+    std::vector<const Priced*> sorted;
+    for (const auto& priced : priced_) sorted.push_back(&priced);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](const Priced* x, const Priced* y) { return order(*x) < order(*y); });
+    if (sorted.size() > most) sorted.resize(most);
     std::vector<Candidate> list;
-    for (const auto& priced : priced_) list.push_back(built(priced));
+    for (const auto* priced : sorted) list.push_back(built(*priced));
     return list;
   }
 
@@ -94,6 +84,20 @@ class PlainCpuEnumerator {
     /// Values of an index that a round over a tile computes.
     std::int64_t block(std::size_t q) const { return tile.count(q) * (static_cast<int>(q) == lane ? lanes : 1); }
   };
+
+  /// A lower bound: operations that depend on all free indices, which no two points share, by vectors.
+  double least_us(std::int64_t lanes) const {
+    constexpr double kRounded = 1 - 1e-9;
+    double cycles = 0;
+    for (const auto& counted : counts_.operations) {
+      // Rows of a scan take fewer operations than they have elements.
+      bool own = program_.nodes[static_cast<std::size_t>(counted.node)].kind != NodeKind::scan;
+      for (std::size_t q = 0; q < program_.indices.size(); ++q) own = own && (counted.depends[q] || !counts_.free[q]);
+      if (own) cycles += counted.times * cycles_of(counted);
+    }
+    const auto rounds = static_cast<double>(free_points()) / static_cast<double>(std::max<std::int64_t>(lanes, 1));
+    return kRounded * rounds * cycles / device_.cycles_per_us() / device_.threads;
+  }
 
   std::int64_t bytes() const { return program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type); }
   /// Of an operation, for one value or one vector of them.
@@ -173,6 +177,8 @@ class PlainCpuEnumerator {
     priced.memory_us = counts_.compulsory_bytes / rate_GBs * 1e-3 / device_.threads;
     priced.predicted_us = std::max(total / device_.cycles_per_us() / device_.threads, priced.memory_us);
     priced.cycles_per_point = total / static_cast<double>(free_points());
+    if (priced.predicted_us > bound_us_) return;
+    if (most_ == 1) bound_us_ = priced.predicted_us;
     priced_.push_back(priced);
   }
 
@@ -314,6 +320,8 @@ class PlainCpuEnumerator {
   OperationCounts counts_;
   std::optional<OperationCounts> parted_;  ///< of the statements in parts
   bool lanes_ = false, sums_ = false;
+  std::size_t most_ = 1;  ///< of candidates
+  double bound_us_ = 0;   ///< of times that are of use
   std::vector<Priced> priced_;
 };
 
@@ -359,12 +367,9 @@ bool is_copy(const ir::Program& program) {
   return true;
 }
 
-double least_plain_us(const ir::Program& program, const CpuModel& device) {
-  return PlainCpuEnumerator(program, device).least_us();
-}
-
-std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuModel& device) {
-  return PlainCpuEnumerator(program, device).run();
+std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuModel& device, std::size_t most,
+                                        double bound_us) {
+  return PlainCpuEnumerator(program, device).run(most, bound_us);
 }
 
 }  // namespace ricci::plan

@@ -290,6 +290,12 @@ OperationCounts count_operations(const ir::Program& program, const std::vector<s
     if (node.kind == NodeKind::load) {
       const auto elements = ir::reached(node.offset, program.indices);
       counts.compulsory_bytes += static_cast<double>(elements) * static_cast<double>(size_of(node.type));
+      const auto stride = [&](std::size_t q) { return std::abs(node.offset.coefficient[q]); };
+      for (std::size_t q = 0; q < count; ++q) {
+        if (stride(q) != 0) counted.by_stride.push_back(q);
+      }
+      std::stable_sort(counted.by_stride.begin(), counted.by_stride.end(),
+                       [&](std::size_t p, std::size_t q) { return stride(p) < stride(q); });
       counts.loads.push_back(std::move(counted));
     } else if (!cast) {
       counts.operations.push_back(std::move(counted));

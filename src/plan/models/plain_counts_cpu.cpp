@@ -73,29 +73,31 @@ class Rounds {
     }
   }
 
+  /// Values of an index that a round reads in all loops of its sums.
+  std::int64_t extent_of(const CountedNode& load, std::size_t q) const {
+    if (load.around[q]) return program_.indices[q].extent;
+    for (const auto& cut : cuts_) {
+      if (cut.index == q) return cut.count * (cut.on_lanes ? lanes_ : 1);
+    }
+    return 1;
+  }
+
   /// What a round reads in all loops of its sums: runs of neighbours, which begin where the strides around them lead.
   double lines_of(const CountedNode& load) const {
     const auto& offset = node(load).offset;
     constexpr std::int64_t kBytes = 64;
     const auto element = static_cast<std::int64_t>(size_of(node(load).type));
-    std::vector<std::int64_t> extents(offset.coefficient.size(), 1);  // of the round
-    for (const auto& cut : cuts_) extents[cut.index] = cut.count * (cut.on_lanes ? lanes_ : 1);
-    std::vector<std::pair<std::int64_t, std::size_t>> axes;  // by stride
-    for (std::size_t q = 0; q < extents.size(); ++q) {
-      if (load.around[q]) extents[q] = program_.indices[q].extent;
-      if (offset.coefficient[q] != 0) axes.emplace_back(std::abs(offset.coefficient[q]), q);
-    }
-    std::sort(axes.begin(), axes.end());
     std::int64_t runs = 1, run = 1, begin = std::gcd(kBytes, offset.constant * element);
-    for (const auto& [stride, q] : axes) {
+    for (const auto q : load.by_stride) {
+      const auto stride = std::abs(offset.coefficient[q]), extent = extent_of(load, q);
       const bool in_run = stride <= std::max(run, kBytes / element);
       if (in_run) {
-        run += stride * (extents[q] - 1);
+        run += stride * (extent - 1);
       } else {
-        runs *= extents[q];
+        runs *= extent;
       }
-      if (extents[q] < program_.indices[q].extent || !in_run)
-        begin = std::gcd(begin, stride * element * (in_run ? extents[q] : 1));
+      if (extent < program_.indices[q].extent || !in_run)
+        begin = std::gcd(begin, stride * element * (in_run ? extent : 1));
     }
     const auto bytes = run * element;
     return static_cast<double>(runs * (bytes + kBytes - std::gcd(begin, bytes))) / kBytes;
@@ -170,8 +172,11 @@ PlainCpuCounts counts_of(const ir::Program& program, const OperationCounts& oper
   struct Kinds {
     std::int64_t whole = 0, left = 0;  // rounds
   };
+  constexpr std::size_t kUsual = 3;  // a register tile's two indices, and that of the lanes
   std::vector<Cut> cuts;
   std::vector<Kinds> kinds;
+  cuts.reserve(kUsual);
+  kinds.reserve(kUsual);
   double others = 1;  // rounds along all other indices
   for (std::size_t q = 0; q < program.indices.size(); ++q) {
     if (!operations.free[q]) continue;
