@@ -349,7 +349,8 @@ class FlushExpander {
     value = with(with(std::move(value), side.digit.var, Affine(side.from)), columns.lane, element);
     auto exists = with(when, columns.lane, element);
     if (flush.columns.back().extent % lanes != 0) exists.push_back({element, flush.columns.back().extent});
-    auto store = named(flush, element, {{Store{std::move(to), std::move(value)}}});
+    const bool nontemporal = flush.nontemporal && to.count == 0;
+    auto store = named(flush, element, {{Store{std::move(to), std::move(value), nontemporal}}});
     body.push_back(loop_over(w, Bind::unroll, where(std::move(exists), std::move(store))));
     return body;
   }

@@ -65,8 +65,15 @@ bool tile_lanes_of_both(Blocking& b, std::int64_t columns, std::int64_t most_row
 }
 
 bool tile_across(Blocking& b, std::int64_t vectors, std::int64_t most_rows, const std::function<void()>& cover_rows) {
-  const auto even = [](std::int64_t extent, std::int64_t most) {
-    return parts(extent, parts(extent, std::min(extent, most)));
+  // Of neighbours in the result whole vectors, where that many divide them; read in place what divides them, in any
+  // case.
+  const auto even = [&](std::int64_t extent, std::int64_t most, bool packed) {
+    for (auto whole = most / b.lanes * b.lanes; whole > 0; whole -= b.lanes) {
+      if (extent % whole == 0) return whole;
+    }
+    auto tile = parts(extent, parts(extent, std::min(extent, most)));
+    while (!packed && extent % tile != 0) --tile;
+    return tile;
   };
   const auto fastest_of = [](Axes& axes) {
     return std::find_if(axes.begin(), axes.end(), [](const Axis& axis) { return axis.in_result == 1; });
@@ -74,11 +81,11 @@ bool tile_across(Blocking& b, std::int64_t vectors, std::int64_t most_rows, cons
   if (b.rows.empty()) return false;
   auto& lane = b.columns.back();
   if (const auto fastest = fastest_of(b.columns); fastest != b.columns.end()) {
-    fastest->tile = even(fastest->extent, vectors);
+    fastest->tile = even(fastest->extent, vectors, b.pack_columns);
     vectors /= fastest->tile;
     cover_rows();
   } else if (const auto row = fastest_of(b.rows); row != b.rows.end()) {
-    const auto tile = even(row->extent, most_rows);
+    const auto tile = even(row->extent, most_rows, b.pack_rows);
     Axes others;
     std::copy_if(b.rows.begin(), b.rows.end(), std::back_inserter(others),
                  [](const Axis& a) { return a.in_result != 1; });

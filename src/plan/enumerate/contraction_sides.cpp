@@ -15,7 +15,8 @@ namespace ricci::plan::gett {
 using kernel::Role;
 
 namespace {
-constexpr std::int64_t kShortestAcross = 16;  // sum, for which results that are written one by one are few
+constexpr std::int64_t kShortestAcross = 16;      // sum, for which results that are written one by one are few
+constexpr std::int64_t kShortestTransposed = 24;  // sum, beside which transposing results in registers is little
 }  // namespace
 
 bool ContractionSides::suits(Lanes lanes) {
@@ -60,7 +61,6 @@ bool ContractionSides::suits(Lanes lanes) {
   if (across_) {
     lane = lane_across(lanes == Lanes::first ? contraction_.first : contraction_.second, lane);
     if (lane < 0) return false;
-    problem_.nontemporal = false;
   }
   const bool of_both = contraction_.role[static_cast<std::size_t>(lane)] == Role::batch;
   if (of_both && !suits_lanes_of_both(lane)) return false;
@@ -254,7 +254,7 @@ bool ContractionSides::is_worth_narrow(std::int64_t lanes) const {
 }
 
 int ContractionSides::lane_across(const kernel::Factor& factor, int fastest) const {
-  if (problem_.complex || contraction_.reduce < 0 || depth_extent() < kShortestAcross) return -1;
+  if (problem_.complex || contraction_.reduce < 0 || depth_extent() < kShortestTransposed) return -1;
   if (contraction_.role[static_cast<std::size_t>(fastest)] == Role::batch) return -1;
   const auto& step = load(factor).offset.coefficient;
   for (std::size_t q = 0; q < step.size(); ++q) {
@@ -399,9 +399,11 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
   const auto batch = product(problem_.batch, extent_of), depth = product(b.depth, extent_of);
   const auto rows = product(b.rows, extent_of), columns = product(b.columns, extent_of);
   const auto tile_rows = product(b.rows, tile_of);
-  // Few rows where writing is most of the work: tiles come back soon to where they wrote before.
+  // Few rows where writing is most of the work: tiles come back soon to where they wrote before. Rows that are read in
+  // place go on where they ended, so that the processor fetches them ahead.
   constexpr std::int64_t kShortSum = 128, kFewTiles = 8;
-  const bool few = depth <= kShortSum && batch * rows * columns * problem_.size > 2 * device_->l2_bytes;
+  const bool go_on = across_ && !b.pack_rows && b.depth.back().in_rows == 1;
+  const bool few = !go_on && depth <= kShortSum && batch * rows * columns * problem_.size > 2 * device_->l2_bytes;
   const auto of_cache = few ? device_->l1_bytes / 2 : device_->l2_bytes * 2 / 5;
   const bool long_sums = depth > 4 * std::min(rows, columns);
   const auto counts =
@@ -499,7 +501,7 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
   }
   add_loops(list, names_, b, tasks, followed_in_result(b, problem_, *device_));
   add_product(list, names_, b, tasks.back(), rows_name_, columns_name_);
-  const bool nontemporal = problem_.nontemporal && depth_chunks(b) == 1;
+  const bool nontemporal = problem_.nontemporal && depth_chunks(b) == 1 && b.writes_vectors();
   if (nontemporal || problem_.far_result) {
     kernel::Directive stores;
     stores.kind = nontemporal ? kernel::Directive::Kind::nontemporal : kernel::Directive::Kind::prefetch;

@@ -1,6 +1,7 @@
 // How a CPU computes a contraction: register tiles, blocks for its caches, tasks for its threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -62,8 +63,15 @@ struct Blocking {
   std::int64_t row_tasks = 1, column_tasks = 1;
   bool joined = false;  ///< of a group: adds to the register tiles of the product before it
 
-  /// Whether vectors run along another index than the result's fastest: lanes are written one by one.
+  /// Whether vectors run along another index than the result's fastest.
   bool across() const { return !columns.empty() && columns.back().in_result != 1; }
+  /// Whether results are written by whole vectors: along the lanes, or along an index of the tile that is the result's
+  /// fastest, by sums that are transposed in registers.
+  bool writes_vectors() const {
+    const auto is_written = [&](const Axis& axis) { return axis.in_result == 1 && axis.tile % lanes == 0; };
+    return !across() || std::any_of(columns.begin(), columns.end(), is_written) ||
+           std::any_of(rows.begin(), rows.end(), is_written);
+  }
   /// Whether vectors run along an index of both operands: the last of the columns, which moves the rows' operand too.
   bool lanes_of_both() const { return !columns.empty() && columns.back().in_rows != 0; }
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -21,11 +22,13 @@ constexpr double kCrowdedLine = 10;    // for each line from memory while the se
 constexpr double kUnfetchedLine = 12;  // for each line of packed rows from memory, at least: nothing is multiplied then
 constexpr double kManyUses = 16;       // columns by which such rows are multiplied
 constexpr double kStoredRun = 9;       // for each run that nontemporal stores write, alone
+constexpr double kStoredLine = 18;     // the same of a line by itself, of sums that were transposed (an Intel Xeon)
 constexpr double kPartLine = 30;       // for each line that they leave in part, which memory reads for that
 constexpr double kCarriedRun = 8;      // the same where the next tile writes on
 constexpr double kFollowedRun = 1;     // the same of a short sum where tiles write a page and more one after the other
 constexpr double kCachedRun = 4;       // for each run that is written into a cache
 constexpr double kScattered = 1.5;     // for each result that is written alone
+constexpr double kTransposed = 4;      // for each vector of results that were transposed in registers
 constexpr double kMasked = 3;          // accesses, for each further run of joined indices that a vector lies in
 constexpr double kQuotient = 3;        // for each vector, or row, of joined indices whose place is worked out
 constexpr double kJoined = 1.03, kJoinedSeldomUsed = 1.1;  // times all of it where indices are joined
@@ -197,7 +200,7 @@ class Model {
   }
   /// What moves the rows' operand beside the depth: the rows, and lanes of both operands.
   const Axes& row_side() const { return b_.lanes_of_both() ? rows_and_lanes_ : b_.rows; }
-  bool is_nontemporal() const { return problem_.nontemporal && does_.parts == 1; }
+  bool is_nontemporal() const { return problem_.nontemporal && does_.parts == 1 && b_.writes_vectors(); }
   bool is_far(double bytes) const { return bytes > 2 * n(device_.l2_bytes); }
 
   /// Cycles of a vector in a unit.
@@ -226,7 +229,9 @@ class Model {
     const double each = least_ ? least_written_run() : written_run(length, far);
     double begin = outer ? 4 : 20;
     if (outer && !least_ && size_ * n(product(b_.columns, block_of)) > l1 * 3 / 4) begin += kPanelLine * lines;
-    const double stores = does_.stores * (b_.across() ? kScattered : accesses(does_.pieces));
+    const double stores = does_.stores * (!b_.across()          ? accesses(does_.pieces)
+                                          : b_.writes_vectors() ? kTransposed
+                                                                : kScattered);
     begin += kQuotient * ((lane.run_in_result > 0 ? vectors : 0) +
                           (!b_.rows.empty() && b_.rows.back().run_in_result > 0 ? tile_rows : 0));
     const double pages = far || is_nontemporal() ? pages_of(b_.columns, b_.rows, Tensor::result) : 0;
@@ -259,6 +264,7 @@ class Model {
     const double left = whole ? 0 : length / written_on;
     return !outer && writes_on(length, written_on) ? followed_run(left)
            : carried && (stored || (outer && far)) ? far_ * kCarriedRun
+           : stored && b_.across()                 ? far_ * kStoredLine
            : stored                                ? far_ * (kStoredRun + kPartLine * lines_in_part(length))
            : far                                   ? far_ * (kStoredRun + left * kFarRun)
                                                    : kCachedRun;
@@ -411,12 +417,20 @@ class Model {
     const double column_passes = counted.passes;
     const double length = held_run(b_.rows, Tensor::rows);
     double first = is_far(operand.bytes) ? far_ * kFarRun / run(b_.rows, b_.depth, Tensor::rows, tile_of) : 0;
-    // Rows that are read along the depth are a stream each, which ends where the next index of it is apart.
+    // Rows that are read along the depth are a stream each, which ends where neither the next index of it nor the
+    // block's next tile goes on.
     const bool streams =
         std::any_of(b_.depth.begin(), b_.depth.end(), [](const Axis& axis) { return axis.in_rows == 1; });
-    if (streams && is_far(operand.bytes)) first = far_ * kFarStream / run({}, b_.depth, Tensor::rows, extent_of);
+    const bool go_on = does_.tile_rows <= n(kStreams);
+    const auto goes_on = [&](const Axis& axis) {
+      const bool of_depth =
+          !std::less()(&axis, b_.depth.data()) && std::less()(&axis, b_.depth.data() + b_.depth.size());
+      return of_depth ? axis.extent : go_on && axis.tile == 1 ? axis.block : 1;
+    };
+    if (streams && is_far(operand.bytes)) first = far_ * kFarStream / run(b_.rows, b_.depth, Tensor::rows, goes_on);
     if (is_far(operand.bytes)) first += pages_of(b_.rows, b_.depth, Tensor::rows);
-    return elements * (first + column_passes * 0.1 + 0.3 * std::max(1.0, line_ / along) + column_passes / length);
+    const double loads = streams && go_on ? 0 : 0.3 * std::max(1.0, line_ / along);  // beside what products wait for
+    return elements * (first + column_passes * 0.1 + loads + column_passes / length);
   }
 
   const Blocking& b_;
@@ -495,7 +509,9 @@ CpuContractionCounts counts_of(const Blocking& b, const Problem& problem) {
   does.rounds = n(product(b.depth, tile_of));
   does.sums = does.tile_rows * (problem.complex ? 2 : 1);
   does.vectors = does.tile_columns / n(lane.tile) * n(parts(lane.tile, b.lanes));
-  does.stores = does.tile_rows * (b.across() ? does.tile_columns : does.vectors);
+  does.stores = !b.across()          ? does.tile_rows * does.vectors
+                : b.writes_vectors() ? does.tile_rows * does.tile_columns / n(b.lanes)
+                                     : does.tile_rows * does.tile_columns;
   does.pieces = pieces(b.lanes, lane.run_in_result);
   return does;
 }

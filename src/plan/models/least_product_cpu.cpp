@@ -14,7 +14,7 @@ double least_cycles(double rows, double columns, double depth, DType type, const
   constexpr double kBegin = 20, kAlone = 4;               // of a register tile; of one that sums nothing
   constexpr double kPacked = 0.35;                        // for each element
   constexpr double kNearCache = 0.03;                     // for each byte
-  constexpr double kRow = 0.3, kColumn = 0.1;             // for each element that is read in place
+  constexpr double kColumn = 0.1;                         // for each element of columns that is read in place
   constexpr double kRowUse = 0.1, kColumnUse = 0.025;     // for each tile that uses it
   constexpr double kRowRound = 0.1, kVectorRound = 0.25;  // what rounds take longer then
   constexpr double kMostVectors = 8, kMostRows = 16;      // of a register tile
@@ -35,7 +35,7 @@ double least_cycles(double rows, double columns, double depth, DType type, const
       for (double r = 1; r <= std::min(kMostRows, rows) && (r * numbers + 1) * v * halves <= registers; ++r) {
         const double sums = r * numbers, row_tiles = std::ceil(rows / r), tiles = row_tiles * column_tiles;
         const double round = std::max({turns * sums * v / 2, (sums + turns * v) / 2, kFewest});
-        const double rows_in_place = tiles * depth * kRowRound * r + row_elements * (kRow + kRowUse * column_tiles);
+        const double rows_in_place = tiles * depth * kRowRound * r + row_elements * kRowUse * column_tiles;
         const double columns_in_place =
             tiles * depth * kVectorRound * v + column_elements * load * (kColumn + kColumnUse * row_tiles);
         const double operands = std::min(packed(row_elements), rows_in_place) +
