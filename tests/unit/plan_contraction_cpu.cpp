@@ -72,6 +72,25 @@ TEST_CASE("vectors run along an operand's neighbours where the result's lie acro
   for (const auto& candidate : pairs) CHECK_FALSE(has(candidate.schedule.name, "vectors along"));
 }
 
+TEST_CASE("rows that go on in memory are read in place, and their results leave by whole lines") {
+  const std::vector<std::vector<std::int64_t>> extents = {{72, 72, 72, 72}, {72, 24}, {72, 24, 72, 72}};
+  const auto best = plan::contraction_candidates(contraction("dabe,ec->dcba", extents, DType::f64), with_units(64), 1);
+  REQUIRE(best.size() == 1);
+  const auto& schedule = best.front().schedule;
+  INFO(schedule.name);
+  CHECK(schedule.name.starts_with("gett 8x24 depth 72 vectors along"));
+  CHECK(schedule.name.ends_with("packed B"));
+  const auto is_nontemporal = [](const kernel::Directive& d) { return d.kind == kernel::Directive::Kind::nontemporal; };
+  CHECK(std::any_of(schedule.directives.begin(), schedule.directives.end(), is_nontemporal));
+  // Rows of 560 bytes begin inside of lines.
+  const auto odd = contraction("dabe,ec->dcba", {{71, 70, 99, 70}, {70, 24}, {71, 24, 99, 70}}, DType::f64);
+  for (const auto& each : plan::contraction_candidates(odd, with_units(64), 1000)) {
+    if (!has(each.schedule.name, "vectors along")) continue;
+    INFO(each.schedule.name);
+    CHECK(std::none_of(each.schedule.directives.begin(), each.schedule.directives.end(), is_nontemporal));
+  }
+}
+
 TEST_CASE("neighbours whose number is no multiple of the lanes are read in place, the last vector in part") {
   // TAL-SH's 3204th in parts: an operand of 241 MB that would be packed for rows of 28.
   const std::vector<std::vector<std::int64_t>> extents = {{7, 28, 28, 28, 28}, {7, 7, 28, 28, 28, 28}, {7, 28, 28}};
