@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -423,8 +422,7 @@ class Model {
         std::any_of(b_.depth.begin(), b_.depth.end(), [](const Axis& axis) { return axis.in_rows == 1; });
     const bool go_on = does_.tile_rows <= n(kStreams);
     const auto goes_on = [&](const Axis& axis) {
-      const bool of_depth =
-          !std::less()(&axis, b_.depth.data()) && std::less()(&axis, b_.depth.data() + b_.depth.size());
+      const bool of_depth = axis.in_result == 0;
       return of_depth ? axis.extent : go_on && axis.tile == 1 ? axis.block : 1;
     };
     if (streams && is_far(operand.bytes)) first = far_ * kFarStream / run(b_.rows, b_.depth, Tensor::rows, goes_on);
