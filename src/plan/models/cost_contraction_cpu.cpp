@@ -450,6 +450,7 @@ class Model {
 bool reads_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
   constexpr double kMostRows = 4096;     // of a table in the kernel
   constexpr std::int64_t kFewUses = 48;  // of what is packed: by more rows it takes little of the time
+  constexpr double kBlocks = 4;          // of which the second cache has room: two alone drive each other out
   if (!b.pack_columns || b.lanes_of_both() || problem.group || b.row_tasks > 1 || b.column_tasks < 2) return false;
   if (parts_of(b.depth, tile_of) > 1 || product(b.rows, extent_of) > kFewUses) return false;
   for (const auto* axes : {&b.columns, &b.depth}) {
@@ -457,7 +458,7 @@ bool reads_ahead(const Blocking& b, const Problem& problem, const CpuModel& devi
   }
   const double size = n(problem.size), packed = n(product(b.columns, block_of)) * n(product(b.depth, tile_of));
   const double all = n(product(b.columns, extent_of)) * n(product(b.depth, extent_of));
-  return device.beyond_caches(all * size) && packed * size <= n(device.l2_bytes) / 2 &&
+  return device.beyond_caches(all * size) && kBlocks * packed * size <= n(device.l2_bytes) &&
          packed / run(b.columns, b.depth, Tensor::columns, held) <= kMostRows;
 }
 
