@@ -408,13 +408,13 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
   const bool long_sums = depth > 4 * std::min(rows, columns);
   const auto counts =
       2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth * batch);
-  const auto wanted = device_->threads == 1 || counts < 2e6
-                          ? std::int64_t{1}
-                          : (long_sums ? kFewTasks : tasks_of_thread) * device_->threads;
+  constexpr std::int64_t kFewerOfLongSums = 3;
+  const auto of_thread = long_sums ? std::max<std::int64_t>(tasks_of_thread / kFewerOfLongSums, 1) : tasks_of_thread;
+  const auto wanted = device_->threads == 1 || counts < 2e6 ? 1 : of_thread * device_->threads;
   // A task each where results are few and the sums long: what is packed is packed as rarely as can be, once in two
   // tasks of rows and of columns.
   auto most_rows = std::max(of_cache / problem_.size / chunk, few ? kFewTiles * tile_rows : tile_rows);
-  if (long_sums && batch < wanted) most_rows = std::min(most_rows, std::max(parts(rows, 2), tile_rows));
+  if (long_sums && batch < wanted) most_rows = std::min(most_rows, up(parts(rows, 2), tile_rows));
   // Without sums the result's rows are written one after the other.
   grow(b.rows, depth_.empty() ? tile_rows : most_rows, few ? 1 : 64 / problem_.size,
        few ? &Axis::in_result : &Axis::in_rows);
