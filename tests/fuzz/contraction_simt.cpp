@@ -2,6 +2,7 @@
 // interpreter's values, without a fault.
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -396,27 +397,29 @@ TEST_CASE("random contractions whose last tiles have their sums in parts are the
       [](const auto& d, std::uint64_t, auto& random) -> std::optional<Chosen> {
         auto program = d.program();
         const auto list = of_clusters(program);
-        // Of all numbers of last tiles that candidates take with few stages one at random.
-        std::vector<plan::Candidate> fitting;
-        constexpr int kMostTiles = 40;
-        for (const auto& candidate : list) {
-          for (int tiles = 1; tiles < kMostTiles; ++tiles) {
-            auto tried = candidate;
-            for (auto& directive : tried.schedule.directives) {
-              if (directive.kind == kernel::Directive::Kind::pipeline) directive.sizes = {2 + tiles % 2};
-              if (directive.kind != kernel::Directive::Kind::order) continue;
-              const auto cluster = std::find_if(directive.loops.begin(), directive.loops.end(),
-                                                [](const auto& group) { return group.first == "cluster"; });
-              directive.loops.insert(cluster + 1, {"last", {std::to_string(tiles)}});
-            }
-            try {
-              kernel::expand(kernel::build(program, tried.schedule, kernel::Target::cuda));
-              fitting.push_back(std::move(tried));
-            } catch (const PlanError&) {  // not so many
-            }
+        // Of all numbers of last tiles that candidates take with few stages one at random: the first that fits.
+        constexpr std::size_t kMostTiles = 39;
+        std::vector<std::size_t> order(list.size() * kMostTiles);
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), random);
+        for (const auto number : order) {
+          auto schedule = list[number / kMostTiles].schedule;
+          const auto tiles = number % kMostTiles + 1;
+          for (auto& directive : schedule.directives) {
+            if (directive.kind == kernel::Directive::Kind::pipeline)
+              directive.sizes = {2 + static_cast<int>(tiles % 2)};
+            if (directive.kind != kernel::Directive::Kind::order) continue;
+            const auto cluster = std::find_if(directive.loops.begin(), directive.loops.end(),
+                                              [](const auto& group) { return group.first == "cluster"; });
+            directive.loops.insert(cluster + 1, {"last", {std::to_string(tiles)}});
+          }
+          try {
+            kernel::expand(kernel::build(program, schedule, kernel::Target::cuda));
+            return Chosen{std::move(program), std::move(schedule)};
+          } catch (const PlanError&) {  // not so many
           }
         }
-        return one_of(std::move(program), fitting, random());
+        return {};
       },
       [&](const kernel::Schedule& schedule, const std::string& text) {
         of_groups += schedule.name.starts_with("wgmma_") ? 1 : 0;
