@@ -306,7 +306,7 @@ class Tune(TuningCase):
         for mode, why in ("ro", "is not to be changed: RICCI_CACHE=ro is set"), ("off", "there is no cache directory"):
             self.assertIn(why, self.ricci("tune", "cases.csv", env={"RICCI_CACHE": mode}, code=2).stderr)
         self.write("id,dims,perm\nhuge,4000000 4000000,1 0\n" + PERMUTATIONS.split("\n", 1)[1])
-        result = json.loads(self.ricci("tune", "cases.csv", "--json", code=1).stdout)
+        result = json.loads(self.ricci("tune", "cases.csv", *FEW, "--json", code=1).stdout)
         self.assertEqual([case["state"] for case in result["cases"]], ["failed"] + ["measured"] * 3)
         self.assertIn("memory", result["cases"][0]["error"])
 
