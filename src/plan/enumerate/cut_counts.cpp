@@ -126,9 +126,11 @@ double CutCounts::moving(const Copies& a, const Copies& b, int warps) {
 // by eight, 0.88 by twelve, others 1.00, 0.96 and 0.97. Multiply-adds leave room for that: of 288 kernels in f32 those
 // of joined axes took 0.84 of what others did of their predictions with these factors (18 changed plans of talsh300
 // took 0.96 of the time before).
-double CutCounts::waits_for_quotients(int warps) const {
+//   each  whether places along the depth are quotients for elements that are copied one by one: six such kernels by
+//         twelve warps took 1.19 times what was predicted (0.99 to 1.53), seven of vectors 1.05
+double CutCounts::waits_for_quotients(int warps, bool each) const {
   if (contraction_.fma) return 1.06;
-  return warps < 8 ? 1.2 : warps < 12 ? 1.07 : 1;
+  return warps < 8 || each ? 1.2 : warps < 12 ? 1.07 : 1;
 }
 
 // 68 kernels of multiply-adds in f32 on an H100 took 1.01 times as long as those of fewer sums, of what is predicted,
@@ -144,7 +146,8 @@ void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const Round
   counts.warps = cut.spread.warps();
   const auto results = rows * columns * contraction_.products;
   const bool joined = cut.rows->joined + cut.columns->joined + cut.depth->joined > 0;
-  counts.pipe_cycles = rates.pipe_cycles * depth * (joined ? waits_for_quotients(counts.warps) : 1) *
+  const bool each = cut.depth->joined > 0 && std::min(a.at_once, b.at_once) == 1;
+  counts.pipe_cycles = rates.pipe_cycles * depth * (joined ? waits_for_quotients(counts.warps, each) : 1) *
                        waits_for_registers(counts.warps, results);
   if (contraction_.groups) {
     set_group_round(counts, cut, a, b);
