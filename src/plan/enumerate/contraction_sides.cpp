@@ -408,7 +408,7 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
   const bool long_sums = depth > 4 * std::min(rows, columns);
   const auto counts =
       2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth * batch);
-  constexpr std::int64_t kFewerOfLongSums = 3;
+  constexpr std::int64_t kFewerOfLongSums = 3;  // tasks, each of which packs anew what it sums
   const auto of_thread = long_sums ? std::max<std::int64_t>(tasks_of_thread / kFewerOfLongSums, 1) : tasks_of_thread;
   const auto wanted = device_->threads == 1 || counts < 2e6 ? 1 : of_thread * device_->threads;
   // A task each where results are few and the sums long: what is packed is packed as rarely as can be, once in two

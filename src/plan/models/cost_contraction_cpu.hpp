@@ -37,7 +37,7 @@ std::vector<TimePart> time_parts(const CpuContractionCycles& cycles, double long
                                  const CpuModel& device);
 
 /// Whether the columns that the next task packs are fetched while this one computes: where they come from memory and
-/// are used by few rows, and the second cache has room for both.
+/// are used by few rows, and the second cache has room for both blocks twice.
 bool reads_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
 /// The columns' axis whose tiles are the innermost loop, inside of those of the rows, as each goes on with rows of the
