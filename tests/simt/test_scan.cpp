@@ -1,5 +1,7 @@
 // Scans and compactions by one thread, by warps and by blocks: every text runs without a fault and gives the
 // interpreter's bits.
+#include <fmt/format.h>
+
 #include <cstring>
 #include <random>
 #include <vector>
