@@ -3,7 +3,7 @@ ricci_test(contraction_cublas LABEL gpu SOURCES contraction_cublas.cpp library_p
 if(RICCI_CPU)
   ricci_test(contraction_cpu LABEL fuzz PROGRAM cpu SOURCES contraction_cpu.cpp LIBS ricci_fuzz TIMEOUT 1200)
   ricci_deep(contraction_cpu 3000)
-  ricci_fuzz_elsewhere(contraction_cpu 15 3000)
+  ricci_fuzz_elsewhere(contraction_cpu 8 3000)
   ricci_test(contraction_map_cpu LABEL fuzz PROGRAM cpu SOURCES contraction_map_cpu.cpp LIBS ricci_fuzz TIMEOUT 1200)
   ricci_deep(contraction_map_cpu 1000)
   ricci_fuzz_elsewhere(contraction_map_cpu 8 1000)

@@ -4,7 +4,7 @@ target_link_libraries(ricci_fuzz_programs PUBLIC ricci_fuzz Catch2::Catch2WithMa
 if(RICCI_CPU)
   ricci_test(program_cpu LABEL fuzz PROGRAM cpu SOURCES program_cpu.cpp LIBS ricci_fuzz_programs TIMEOUT 900)
   ricci_deep(program_cpu 250)
-  ricci_fuzz_elsewhere(program_cpu 15 250)
+  ricci_fuzz_elsewhere(program_cpu 8 250)
   ricci_test(program_simt LABEL fuzz PROGRAM simt SOURCES program_simt.cpp LIBS ricci_fuzz_programs ricci_simt TIMEOUT 900)
   ricci_deep(program_simt 250)
 endif()
