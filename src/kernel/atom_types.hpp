@@ -15,7 +15,8 @@ DType operand_type(const Atom* atom, const Contraction& contraction) noexcept;
 /// Whether an atom computes a contraction as the program says. Products of f16, of bf16 and of
 /// bytes are exact in the types that these atoms sum in. Sums of f32 by a tensor core are of a few products at a time,
 /// each aligned to the largest and cut off below it, at least as fine as the f32 of the largest: what f32 sums in a
-/// free order are bound by, with one more bit of error a step. Atoms of f64 compute products of c128 in four real ones.
+/// free order are bound by, with one more bit of error a step. Atoms of f64 compute products of c128 in four real ones,
+/// or in three, of which the error is small beside the product's modulus, and not beside each part of it.
 ///   parts  that each factor of tf32 is the sum of: 1 for Precision::tf32, 2 for Precision::tf32x3
 ///   why    where not null, is told why not
 bool computes(const Atom& atom, int parts, const ir::Program& program, const Contraction& contraction,

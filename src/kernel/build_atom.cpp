@@ -17,6 +17,7 @@ void Builder::atom(const Directive& directive) {
   auto& mma = product().mma;
   mma.atom = directive.subject;
   mma.parts = directive.parts;
+  mma.products = directive.products;
   const auto lanes = directive.lanes;
   mma.spread = {directive.warps[0], directive.warps[1], directive.runs[0], directive.runs[1], directive.runs[2]};
   if ((kernel_.target == Target::cuda) != (directive.warps[0] > 0))
@@ -46,6 +47,11 @@ void Builder::atom(const Directive& directive) {
   if (instruction_ != nullptr) {
     if (std::string why; !computes(*instruction_, directive.parts, program_, contraction, &why)) fail(why);
     if (instruction_->warps > 1) check_group(mma);
+  }
+  if (mma.products != 4) {
+    const bool in_parts =
+        instruction_ != nullptr && instruction_->a.type == AtomType::f64 && is_complex(contraction.type);
+    if (mma.products != 3 || !in_parts) fail("3 real products make one of c128 by an atom of f64, 4 any other");
   }
   for (std::size_t q = 0; q < axes_.size(); ++q) {
     for (const auto& level : axes_[q].levels) {

@@ -126,6 +126,7 @@ std::vector<Numbers> numbers_of(Directive& d) {
           {"warps", d.warps, gpu},
           {"runs", d.runs, gpu},
           {"parts", {&d.parts, 1}, gpu && d.parts > 1},
+          {"products", {&d.products, 1}, gpu && d.products != 4},
           {"blocks", {&d.blocks, 1}, gpu && d.blocks > 1}};
 }
 

@@ -14,8 +14,9 @@
 //   atom m16n8k8_f64 rows a columns c depth d warps 2x4 runs 2x1x1                on a GPU: a block has 2 x 4 warps; a
 //                                   lane holds runs of 2 neighbours along rows, 1 along columns and depth; `blocks 2`
 //                                   of a multiprocessor at once have room for their registers; `parts 2`: factors of
-//                                   tf32 are sums of two, of which three products are summed. `fma` is 8 x 4 lanes that
-//                                   multiply single elements, `fma_row` 1 x 32
+//                                   tf32 are sums of two, of which three products are summed; `products 3`: as many
+//                                   real ones make one of complex numbers, not four. `fma` is 8 x 4 lanes that multiply
+//                                   single elements, `fma_row` 1 x 32
 //   atom m16n8k8_f64 rows a columns c depth d batch g warps 1x1 runs 1x1x1        on a GPU: a block has such warps for
 //                                   each g, whose products stand side by side. Of `fma_batch8` and `fma_batch32` lanes
 //                                   have products of their own, the last digit of the batch
@@ -123,6 +124,7 @@ struct Directive {
   std::array<int, 2> warps = {0, 0};    ///< atom, on a GPU: along rows and columns
   std::array<int, 3> runs = {1, 1, 1};  ///< atom, on a GPU: neighbours that a lane holds along rows, columns, depth
   int parts = 1;                        ///< atom, on a GPU: that each factor is the sum of
+  int products = 4;                     ///< atom, on a GPU: real ones that make a complex one, 4 or 3
   int blocks = 1;   ///< atom, on a GPU: of a multiprocessor at once, for whose registers there is room
   int padding = 0;  ///< stage: elements between rows, of the last dimensions as far as all or none are summed over
   bool operator==(const Directive&) const = default;

@@ -119,9 +119,9 @@ class Expander {
     sum.shape = {tile_.rows.atoms(), tile_.columns.atoms()};
     if (!tile_.fma()) sum.shape.push_back(tile_.atom->c.registers());
     if (!tile_.fma() && is_complex(sum.type)) {
-      // Real and imaginary parts are sums of real products.
+      // Real and imaginary parts are sums of real products: two by two, or of each of three.
       sum.type = dtype_of(tile_.atom->c.type);
-      sum.shape.insert(sum.shape.begin(), 2);
+      sum.shape.insert(sum.shape.begin(), mma.products == 3 ? 3 : 2);
     }
     name_batch(mma);
     for (const bool first : {true, false}) {

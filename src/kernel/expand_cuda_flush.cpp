@@ -486,7 +486,12 @@ class Flusher {
         access.index.insert(access.index.begin(), Affine(number));
         return load_of(type, std::move(access));
       };
-      return apply(ir::OpCode::complex_of, value.type, {part(0), part(1)});
+      const auto without = [&](Value whole, int number) {
+        return apply(ir::OpCode::sub, type, {std::move(whole), part(number)});
+      };
+      const bool three = kernel_.array(flush_.accumulator).shape.front() == 3;
+      return apply(ir::OpCode::complex_of, value.type,
+                   {three ? without(part(0), 1) : part(0), three ? without(without(part(2), 0), 1) : part(1)});
     }
     const auto& along = columns_width_ > 1 ? flush_.columns : flush_.rows;
     const auto last = std::find_if(along.rbegin(), along.rend(), [](const Digit& d) { return d.extent > 1; });

@@ -122,7 +122,7 @@ class Multiplier {
       const std::string side = x->first ? "a" : "b";
       x->numbers = declared(side + "_part", side + "_rest");
       if (complex_) x->imag = declared(side + "_imag", side + "_imag_rest");
-      if (complex_ && !x->first) x->minus = declared("b_minus_imag", "b_minus_imag_rest");
+      if (complex_ && mma_.products == 4 && !x->first) x->minus = declared("b_minus_imag", "b_minus_imag_rest");
       if (prefetch != nullptr) {
         Body other = loaded(*x), first = copied(*x, prefetch->registers[x->first ? 0 : 1]);
         if (blocks == 1) {
@@ -156,7 +156,7 @@ class Multiplier {
       append(body, where(only(depth_, step, blocks), std::move(between[k])));
     }
     const auto i = threads_.loop_var("i", a.side->atoms()), j = threads_.loop_var("j", b.side->atoms());
-    Body products;
+    Body products, of_sums;
     for (int step = 0; step < steps; ++step) {
       const std::vector<Affine> row = {Affine(step), Affine::of(i)}, column = {Affine(step), Affine::of(j)};
       const auto product = [&](const Access& sum, const Numbers& of_a, const Numbers& of_b) {
@@ -169,10 +169,19 @@ class Multiplier {
       };
       const Access sum{mma_.accumulator, {Affine::of(i), Affine::of(j)}};
       if (complex_) {
-        // Four real products: instructions negate no operand, so that the minus is in a copy of one.
         const auto part = [&](int number) {
           return Access{mma_.accumulator, {Affine(number), Affine::of(i), Affine::of(j)}};
         };
+        if (mma_.products == 3) {
+          // Of both parts' sums, which take the place of the real parts, once all of those are multiplied.
+          product(part(2), a.numbers, b.numbers);
+          of_sums.push_back(std::move(products.back()));
+          products.pop_back();
+          product(part(0), a.numbers, b.numbers);
+          product(part(1), a.imag, b.imag);
+          continue;
+        }
+        // Instructions negate no operand, so that the minus is in a copy of one.
         product(part(0), a.numbers, b.numbers);
         product(part(1), a.numbers, b.imag);
         product(part(0), a.imag, b.minus);
@@ -194,6 +203,10 @@ class Multiplier {
       products.push_back({Store{sum, std::move(multiplied)}});
     }
     append(body, threads_.unrolled(i, threads_.unrolled(j, std::move(products))));
+    if (!of_sums.empty()) {
+      for (const auto* x : {&a, &b}) append(body, parts_added(*x));
+      append(body, threads_.unrolled(i, threads_.unrolled(j, std::move(of_sums))));
+    }
     if (blocks == 1) {
       append(all, std::move(body));
       return all;
@@ -202,7 +215,7 @@ class Multiplier {
     // As long a text as hides what shared memory takes, as compilers put no loads of the next round before the end of
     // one, and not more than they are quick with.
     const auto products_of_round =
-        static_cast<std::int64_t>(steps) * a.side->atoms() * b.side->atoms() * (complex_ ? 4 : 1);
+        static_cast<std::int64_t>(steps) * a.side->atoms() * b.side->atoms() * (complex_ ? mma_.products : 1);
     const auto most = std::max<std::int64_t>((tile_.fma() ? kMostFmas : kMostProducts) / products_of_round, 1);
     auto times = std::min<std::int64_t>(most, blocks);
     while (blocks % times != 0) --times;
@@ -278,17 +291,31 @@ class Multiplier {
   /// An operand's fragments out of registers that hold the same ones.
   Body copied(const Operand& x, int registers) {
     const int lanes = x.fragment->per_register();
-    Access to{x.numbers.registers, {}, lanes}, from{registers, {}, lanes};
+    return each_register(x, [&](std::vector<Affine> index) {
+      Access to{x.numbers.registers, std::move(index), lanes}, from = to;
+      from.array = registers;
+      return Store{std::move(to), load_of(kernel_.array(registers).type, std::move(from))};
+    });
+  }
+  /// A complex operand's imaginary parts added to the real ones.
+  Body parts_added(const Operand& x) {
+    return each_register(x, [&](std::vector<Affine> index) {
+      const Access to{x.numbers.registers, std::move(index)}, more{x.imag.registers, to.index};
+      return Store{to, apply(ir::OpCode::add, type_, {load_of(type_, to), load_of(type_, more)})};
+    });
+  }
+  /// What `store` makes of each of an operand's registers.
+  template <class Make>
+  Body each_register(const Operand& x, const Make& store) {
+    std::vector<Affine> index;
     std::vector<Var> vars;
     static constexpr const char* kNames[] = {"part", "i", "e"};
     const auto shape = fragment_shape(x);
     for (std::size_t k = 0; k < shape.size(); ++k) {
       vars.push_back(threads_.loop_var(kNames[k], shape[k]));
-      const auto value = shape[k] > 1 ? Affine::of(vars.back()) : Affine(0);
-      to.index.push_back(value);
-      from.index.push_back(value);
+      index.push_back(shape[k] > 1 ? Affine::of(vars.back()) : Affine(0));
     }
-    Body body{{Store{to, load_of(kernel_.array(registers).type, from)}}};
+    Body body{{store(std::move(index))}};
     for (std::size_t k = vars.size(); k-- > 0;) {
       if (shape[k] > 1) body = threads_.unrolled(vars[k], std::move(body));
     }
@@ -513,7 +540,7 @@ class Multiplier {
   const Mma& mma_;
   const WarpTile& tile_;
   DType type_;    ///< of registers: the sum's, of complex sums that of their parts
-  bool complex_;  ///< factors in real and imaginary parts, each product in four
+  bool complex_;  ///< factors in real and imaginary parts, each product in four or in three
   Affine depth_;
 };
 

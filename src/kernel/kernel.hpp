@@ -249,8 +249,7 @@ struct Spread {
 
 /// acc += a * b (negative, on a CPU: acc -= a * b) for all digits: `rows` are those of operand a, `columns` those of b
 /// and, innermost first, the lanes; `depth` those summed over; `batch`, on a GPU, those of a product among others side
-/// by side: of the warps and, where the atom has lanes for several products, last of these. acc is addressed by the
-/// accumulator's layout, which the atom decides.
+/// by side: of warps and, where the atom has lanes for several, last of these. The atom decides how acc is laid out.
 struct Mma {
   std::string atom;
   std::vector<Digit> rows, columns, depth, batch;
@@ -260,6 +259,7 @@ struct Mma {
   bool negative = false;
   bool outer = false;  ///< acc = a * b: nothing is summed
   int parts = 1;       ///< tf32: that each factor is rounded to the sum of; the product of the last ones is left out
+  int products = 4;    ///< CUDA: real ones of which one of complex numbers is made: 4, or 3, one of both parts' sums
   Var part = -1;       ///< CPU: of vectors of pairs for both operands, the row that says which part of a's is taken
   Spread spread;
 

@@ -155,8 +155,9 @@ class Printer {
     const auto operand = [&](const Access& access, bool conj) {
       return conj ? fmt::format("conj({})", text(access)) : text(access);
     };
-    line("mma {}{} {} {} {} * {} over rows {}, columns {}, depth {}{}{}", mma.atom,
-         mma.parts > 1 ? fmt::format(" of {} parts", mma.parts) : "", array_name(mma.accumulator),
+    line("mma {}{}{} {} {} {} * {} over rows {}, columns {}, depth {}{}{}", mma.atom,
+         mma.parts > 1 ? fmt::format(" of {} parts", mma.parts) : "",
+         mma.products != 4 ? fmt::format(" by {} products", mma.products) : "", array_name(mma.accumulator),
          mma.outer      ? "="
          : mma.negative ? "-="
                         : "+=",

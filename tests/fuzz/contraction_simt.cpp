@@ -120,6 +120,36 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
   if (fuzz::enough(count)) CHECK((run > count / 2 && relaid > count / 50 && rounded > count / 50));
 }
 
+TEST_CASE("random contractions of complex numbers in three real products are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(515001);
+  const int count = (fuzz::cases(kCases) + 1) / 2;
+  int in_clusters = 0;
+  const int run = run_on_simulator(
+      first, count,
+      [](auto& random) {
+        auto d = fuzz::gpu_contraction(random);
+        d.bytes.reset();
+        for (auto* layout : {&d.problem.inputs[0], &d.problem.output}) layout->type = DType::c128;
+        if (random() % 4 != 0) d.problem.inputs[1].type = DType::c128;
+        return d;
+      },
+      [](const auto& d, std::uint64_t, auto& random) -> std::optional<Chosen> {
+        auto program = d.program();
+        auto list = plan::contraction_candidates(program, plan::GpuModel::of_capability(d.sm));
+        std::erase_if(list, [](const auto& candidate) { return candidate.schedule.name.starts_with("fma"); });
+        for (auto& candidate : list) {
+          for (auto& directive : candidate.schedule.directives) {
+            if (directive.kind == kernel::Directive::Kind::atom) directive.products = 3;
+          }
+        }
+        return one_of(std::move(program), list, random());
+      },
+      [&](const kernel::Schedule& schedule, const std::string&) { in_clusters += has(schedule.name, " cluster "); });
+  std::printf("%d of %d random contractions from seed %llu in three real products, %d of them in clusters\n", run,
+              count, static_cast<unsigned long long>(first), in_clusters);
+  if (fuzz::enough(count)) CHECK(run > count / 4);
+}
+
 TEST_CASE("random contractions staged by tensor maps are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(530001);
   const int count = (fuzz::cases(kCases) + 1) / 2;

@@ -174,6 +174,8 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
   refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b").c_str(), "warps are missing");
   refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b warps 2").c_str(), "rows x columns");
   refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 3x1x1").c_str(), "runs of 3");
+  refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b warps 1x1 products 3").c_str(),
+          "3 real products make one of c128");
   refused((start + "atom m16n8k8_f64 rows a columns c depth b warps 1x1").c_str(), "is not staged");
   refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b warps 1x1; pipeline a0 3").c_str(),
           "no loop that runs in order");

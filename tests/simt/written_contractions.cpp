@@ -149,7 +149,15 @@ const std::vector<WrittenContraction> kCases = {
      "tile a:32; tile c:16; tile b:8; order task a0 c0 sum b0; stage A at b0 async a b pad 4; stage B at b0 async b c "
      "pad 2;"
      "atom m16n8k8_f64 rows a columns c depth b warps 1x2 runs 1x1x1; pipeline b0 2"},
-    {"ad,db->ab",  // the same of sm_80, an operand converted, rows in pairs
+    {"ad,db->ab",  // by three real products, in parts of the sum that the blocks of a cluster add
+     {{'a', 40}, {'b', 30}, {'d', 60}},
+     {DType::c128},
+     kAny,
+     kAny,
+     "tile a:32; tile c:16; tile b:32:8; order task a0 c0 cluster b0 sum b1; stage A at b1 async a b pad 4;"
+     "stage B at b1 async b c pad 2;"
+     "atom m16n8k8_f64 rows a columns c depth b warps 1x2 runs 1x1x1 products 3; pipeline b1 2"},
+    {"ad,db->ab",  // in four, of sm_80, an operand converted, rows in pairs
      {{'a', 17}, {'b', 33}, {'d', 12}},
      {DType::c64, DType::c128, DType::c128},
      kOne,

@@ -555,7 +555,6 @@ std::vector<Candidate> computing_candidates(const ir::Program& program, const Gp
 
 Candidate best_computing(const ir::Program& program, const GpuModel& device, double bound_us, CutTiles* known) {
   auto contraction = best_contraction(program, device, bound_us, known);
-  if (contraction) contraction = by_maps(program, device, std::move(*contraction));
   const double bound = contraction ? std::min(contraction->predicted_us, bound_us) : bound_us;
   auto plain = plain_candidates(program, device, 1, bound);
   if (!contraction && plain.empty() && std::isfinite(bound_us)) {

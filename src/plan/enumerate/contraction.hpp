@@ -48,7 +48,7 @@ class CpuContraction {
 /// What units for products and memory take at least, whatever the tiles; infinity where no schedule suits the program.
 double least_contraction_us(const ir::Program& program, const GpuModel& device);
 
-/// The first of them, in a part of the time.
+/// The best of them, by tensor maps where these are predicted to take less time, in a part of the time.
 ///   bound_us  of predicted times that are of use: nothing where none takes less
 ///   known     tiles that contractions of the same plan share, or null
 std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device,

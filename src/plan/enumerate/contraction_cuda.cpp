@@ -563,28 +563,26 @@ std::optional<Candidate> best_contraction(const ir::Program& program, const GpuM
   CutTiles own;
   auto& tiles = known != nullptr ? *known : own;
   const auto ways = GpuContraction::ways(program, device);
-  std::unique_ptr<ContractionEnumerator> best;
-  auto best_us = std::numeric_limits<double>::infinity();
+  std::optional<Candidate> best;
   std::optional<std::array<double, 2>> gathers;  // of the first way, by warps, and of warp groups: the more
   for (const auto& way : ways) {
-    const double bound = 1e-6 * std::min(best_us, bound_us / least_by_maps(program, device, way.atom_name));
+    const double most_us = best ? std::min(best->predicted_us, bound_us) : bound_us;
+    const double bound = 1e-6 * most_us / least_by_maps(program, device, way.atom_name);
     if (least_time_of_launch(way.product_cycles(), way.bytes, way.groups, device) > bound) continue;
-    auto enumerator = std::make_unique<ContractionEnumerator>(program, way, device, tiles);
-    const auto seconds = enumerator->find_best(bound);
-    const auto saved = enumerator->gathers();
+    ContractionEnumerator enumerator(program, way, device, tiles);
+    const auto found = enumerator.find_best(bound);
+    const auto saved = enumerator.gathers();
     const bool leads = &way == &ways.front();
-    if (seconds && 1e6 * *seconds < best_us) {
-      best = std::move(enumerator);
-      best_us = 1e6 * *seconds;
+    if (found) {
+      auto candidate = by_maps(program, device, enumerator.best());
+      if (!best || candidate.predicted_us < best->predicted_us) best = std::move(candidate);
     }
     if (leads) gathers = saved;
     if (leads || !way.read_by_groups(true) || !gathers || !saved) continue;
     for (std::size_t k = 0; k < saved->size(); ++k) (*gathers)[k] = std::max((*gathers)[k], (*saved)[k]);
   }
-  if (!best) return std::nullopt;
-  auto candidate = best->best();
-  candidate.gathers = gathers;
-  return candidate;
+  if (best) best->gathers = gathers;
+  return best;
 }
 
 std::array<double, 2> gather_seconds(const ir::Program& program, const GpuContraction& contraction,

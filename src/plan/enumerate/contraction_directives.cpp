@@ -24,8 +24,8 @@ std::string GpuContraction::name(const Cut& cut) const {
     }
     return text.empty() ? std::string("1") : text;
   };
-  const auto tile = fmt::format("{}{} {} x {}", atom_name, factor_parts > 1 ? "x3" : "", list(row_axes, *cut.rows),
-                                list(column_axes, *cut.columns));
+  const auto tile = fmt::format("{}{} {} x {}", atom_name, factor_parts > 1 || by_three() ? "x3" : "",
+                                list(row_axes, *cut.rows), list(column_axes, *cut.columns));
   const bool alone = cut.share.blocks == 1;
   const auto warps = fmt::format("warps {}x{}{}", cut.spread.warp_rows, cut.spread.warp_columns,
                                  alone && cut.relaid ? " via shared" : "");
@@ -245,6 +245,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
   atom.warps = {cut.spread.warp_rows, cut.spread.warp_columns};
   atom.blocks = cut.resident;
   atom.parts = factor_parts;
+  if (by_three()) atom.products = real_products;
   atom.runs = {cut.spread.run_rows, cut.spread.run_columns, cut.spread.run_depth};
   list.push_back(std::move(atom));
   if (cut.relaid && cluster.empty()) {

@@ -102,18 +102,18 @@ RoundRates CutCounts::rates(const kernel::Spread& spread, std::int64_t rows, std
   rates.fragment_wavefronts =
       alike * warps * (read(lane_rows, true) + read(lane_columns, false)) * 32 * size / kCacheLineBytes;
   if (c.fma) {
-    rates.instructions += warps * lane_rows * lane_columns * (is_complex(c.type) ? 4 : 1);
+    rates.instructions += warps * lane_rows * lane_columns * c.real_products;
     return rates;
   }
   const auto& atom = c.atom();
   const double products = results / (atom.m * atom.n) / atom.k;
-  rates.instructions += products * (is_complex(c.type) ? 4 : 1) * (c.factor_parts == 2 ? 3 : 1);
+  rates.instructions += products * c.real_products * (c.factor_parts == 2 ? 3 : 1);
   // Rounding to tf32 is a test for infinities and an addition; a second part takes a subtraction and the same.
   if (atom.a.type == kernel::AtomType::tf32) {
     rates.instructions +=
         warps * (lane_rows + lane_columns) * (c.factor_parts == 2 ? 5 : 2) * (is_complex(c.type) ? 2 : 1);
   }
-  if (is_complex(c.type)) rates.instructions += warps * lane_columns;
+  if (is_complex(c.type)) rates.instructions += warps * (lane_columns + (c.by_three() ? lane_rows : 0));
   return rates;
 }
 
@@ -187,7 +187,7 @@ void CutCounts::set_stores(ContractionCounts& counts, const Cut& cut, const Resu
   // cases of talsh300 on an H100 took 1.31 times as long as was predicted by 15 instructions).
   const double of_quotient = cut.relaid ? 50 : 15;
   const double of_element = (c.is_outer()         ? 1 + 2.0 / cut.spread.run_columns
-                             : is_complex(c.type) ? 15
+                             : is_complex(c.type) ? c.by_three() ? 18 : 15
                                                   : 3) +
                             of_quotient * static_cast<double>(cut.rows->joined + cut.columns->joined);
   const double written = counts.shared() ? of_element / counts.cluster + 3 : of_element + (cut.relaid ? 2 : 0);
@@ -249,7 +249,7 @@ std::array<WarpRates, 2> CutCounts::least_rates(const Tile& rows, const Tile& co
   const auto held_rows = static_cast<double>(up(rows.size, c.row_unit));
   const auto held_columns = static_cast<double>(up(columns.size, c.column_unit));
   const double results = held_rows * held_columns * static_cast<double>(c.products);
-  const double words = results * static_cast<double>(size_of(c.type)) / 4;  // of sums, which registers hold
+  const double words = results * static_cast<double>(c.sum_words());  // of sums, which registers hold
   constexpr double kBeside = 32;  // registers of a thread, besides sums and operands
   const double holding = std::max(std::ceil(words / (32 * (kMostRegisters - kBeside))), 1.0);  // warps
   const double lane_rows = held_rows / (c.fma ? c.atom().m : 32);
@@ -266,7 +266,7 @@ std::array<WarpRates, 2> CutCounts::least_rates(const Tile& rows, const Tile& co
     const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
     const double alike = c.in_pairs() ? 0.5 : 1;
     rates.fragment_cycles = fragment_cycles(alike * reads * 32 * size / kCacheLineBytes, c.in_pairs());
-    rates.instructions = reads / at_once + (c.fma ? results / 32 * (is_complex(c.type) ? 4 : 1) : 0);
+    rates.instructions = reads / at_once + (c.fma ? results / 32 * c.real_products : 0);
     // Of what warps read for rows and columns as many as each other are the fewest.
     const double operands = c.fma ? 0 : 4 * size * std::sqrt(results * warps);
     rates.resident = std::floor(std::min(device_.threads_per_multiprocessor / (32 * warps),

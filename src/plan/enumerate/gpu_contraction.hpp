@@ -68,6 +68,9 @@ class GpuContraction {
   /// where the device or the program has none.
   std::optional<GpuContraction> by_groups(const ir::Program& program, const GpuModel& device,
                                           bool holds_rows = false) const;
+  /// The same with complex products of three real ones in place of four, which take more registers; nothing where no
+  /// atom computes them, or memory takes longer.
+  std::optional<GpuContraction> in_three_products() const;
   /// The same with several products side by side in a block: of warps where products are small, and of lanes where
   /// neighbours of a tensor are of different products.
   std::vector<GpuContraction> side_by_side(const ir::Program& program, const GpuModel& device) const;
@@ -149,6 +152,7 @@ class GpuContraction {
   bool fma = false;
   bool groups = false;                                          ///< an atom of warp groups
   int factor_parts = 1;                                         ///< tf32 numbers whose sum a factor is
+  int real_products = 1;                                        ///< that make one
   int per_register = 1;                                         ///< elements of an operand
   std::int64_t row_unit = 16, column_unit = 8, depth_unit = 8;  ///< positions that warps take at once
   double rate = 1;                                              ///< products of a multiprocessor in a cycle
@@ -172,6 +176,10 @@ class GpuContraction {
   }
 
   const kernel::Atom& atom() const { return *atom_; }
+  /// Whether sums of complex numbers are those of three real products each.
+  bool by_three() const { return real_products == 3; }
+  /// Words that a sum takes up in registers.
+  std::int64_t sum_words() const { return size_of(type) / 4 * (by_three() ? 3 : 2) / 2; }
   bool is_outer() const { return depth_axes.empty(); }
   /// Whether several axes may be one in tiles of the sides, and of the depth: warp groups read whole rows of an axis.
   /// Of what memory bounds, quotients of each round took longer than what they saved: those of the depth in 9 of 12

@@ -21,7 +21,7 @@ using kernel::Directive;
 
 constexpr int kLeastSm = 90;
 constexpr int kLeastWarps = 4;               ///< of a block: fewer copy for themselves as fast (ts02131 0.77)
-constexpr std::size_t kMapped = 4;           ///< candidates that are tried so
+constexpr std::size_t kMapped = 4;           ///< candidates that are tried so, and those that gain the lead by it
 constexpr std::int64_t kCounterBytes = 128;  ///< of shared memory
 
 /// What products by an atom take by tensor maps, of what they take where threads copy their operands: geometric means
@@ -187,11 +187,15 @@ Candidate with_schedule(Candidate one, kernel::Schedule mapped, double factor) {
 std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& device, std::vector<Candidate> list) {
   if (device.sm < kLeastSm) return list;
   std::vector<Candidate> all;
+  auto least_us = std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < list.size(); ++k) {
     const auto& one = all.emplace_back(std::move(list[k]));
-    auto other = k < kMapped ? mapped(program, device, one) : std::nullopt;
+    const double factor = factor_of(program, device, one);
+    least_us = std::min(least_us, one.predicted_us);
+    auto other = k < kMapped || factor * one.predicted_us < least_us ? mapped(program, device, one) : std::nullopt;
     if (!other) continue;
-    all.push_back(with_schedule(one, std::move(*other), factor_of(program, device, one)));
+    least_us = std::min(least_us, factor * one.predicted_us);
+    all.push_back(with_schedule(one, std::move(*other), factor));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
