@@ -19,7 +19,7 @@ namespace {
 /// own defaults are not the driver's: it vectorises nothing, for one.
 std::vector<std::string> flags(const CpuCompileOptions& options) {
   std::vector<std::string> arguments = {
-      "-std=c++20", "-O3", "-vectorize-loops", "-vectorize-slp",
+      "-std=c++20", options.tiled ? "-O2" : "-O3", "-vectorize-loops", "-vectorize-slp",
       // Without this, 64-byte vectors are quietly split into halves.
       fmt::format("-mprefer-vector-width={}", std::min(options.target.vector_bytes, options.halved ? 32 : 64) * 8),
       options.contract == Contract::off  ? "-ffp-contract=off"

@@ -115,7 +115,12 @@ class Expander {
     if (!result.empty()) {
       const bool apart = inner->extent > rounds;  // rows ahead come in the rounds that follow
       auto after = apart ? std::exchange(rows, {}) : Body();
-      result = {{If{{{Affine::of(inner->var), rounds}}, std::move(result), std::move(after)}}};
+      auto round = Affine::of(inner->var);
+      // What only the first rounds have is found by one comparison: several took 5 % of products of 31^6.
+      if (rows.empty() && after.empty()) {
+        for (const auto& outer : std::exchange(first, {})) round = round + rounds * outer.value;
+      }
+      result = {{If{{{std::move(round), rounds}}, std::move(result), std::move(after)}}};
     }
     for (auto& one : rows) result.push_back(std::move(one));
     return where(std::move(first), std::move(result));

@@ -122,6 +122,7 @@ jit::CpuCompileOptions cpu_options(const jit::CpuTarget& target, const ir::Progr
   jit::CpuCompileOptions options;
   options.target = target;
   options.contract = program.exact ? jit::Contract::off : by_atom ? jit::Contract::on : jit::Contract::fast;
+  options.tiled = by_atom;
   options.halved = computes_complex(program) && !by_atom && !kernel::has_write(schedule.directives);
   return options;
 }

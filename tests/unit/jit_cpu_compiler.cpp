@@ -111,6 +111,7 @@ TEST_CASE("compiler: flags for keys tell options apart, but not targets", "[jit]
   CHECK_THAT(text, !ContainsSubstring("x86-64"));
   CHECK(jit::cpu_flags_text({kAvx2, jit::Contract::off, {}}) != text);
   CHECK(jit::cpu_flags_text({kAvx2, jit::Contract::fast, {"-g"}}) == text + " -g");
+  CHECK_THAT(jit::cpu_flags_text({.target = kAvx2, .tiled = true}), StartsWith("-std=c++20 -O2"));
 }
 
 TEST_CASE("compiler: a kernel runs through both loaders", "[jit]") {
