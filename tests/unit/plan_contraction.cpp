@@ -57,7 +57,7 @@ TEST_CASE("kernels that were timed on an H200 or, bound by products, on an H100 
     const char* spec;
     std::vector<std::vector<std::int64_t>> extents;
     const char* schedule;
-    double ms;  ///< bench/results/contract-tccg48-f64-h200.json, the first of contract-tccg48-f64-alone-h100.json
+    double ms;  ///< contract-tccg48-f64-h200.json of 21bfdef, the first of contract-tccg48-f64-alone-h100.json
   };
   const std::vector<std::int64_t> four = {72, 72, 72, 72};
   const Timed kTimed[] = {

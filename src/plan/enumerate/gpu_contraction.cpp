@@ -73,7 +73,7 @@ std::vector<GpuContraction> GpuContraction::ways(const ir::Program& program, con
   };
   if (std::min(positions(ways.front().row_axes), positions(ways.front().column_axes)) < kThin)
     add(of(program, device, true));
-  for (std::size_t k = 0, count = ways.size(); k < count; ++k) add(ways[k].in_three_products());
+  for (auto k = ways.size(); k-- > 0;) add(ways[k].in_three_products());
   return ways;
 }
 
