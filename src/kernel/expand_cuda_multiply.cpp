@@ -214,8 +214,8 @@ class Multiplier {
     Loop loop{outer, Bind::unroll, {}, std::move(body)};
     // As long a text as hides what shared memory takes, as compilers put no loads of the next round before the end of
     // one, and not more than they are quick with.
-    const auto products_of_round =
-        static_cast<std::int64_t>(steps) * a.side->atoms() * b.side->atoms() * (complex_ ? mma_.products : 1);
+    const auto real = complex_ || is_complex(type_) ? mma_.products : 1;
+    const auto products_of_round = static_cast<std::int64_t>(steps) * a.side->atoms() * b.side->atoms() * real;
     const auto most = std::max<std::int64_t>((tile_.fma() ? kMostFmas : kMostProducts) / products_of_round, 1);
     auto times = std::min<std::int64_t>(most, blocks);
     while (blocks % times != 0) --times;
