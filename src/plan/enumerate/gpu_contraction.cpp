@@ -236,9 +236,8 @@ void GpuContraction::set_batch_atom(const kernel::Atom& atom, const kernel::Cont
 
 std::optional<GpuContraction> GpuContraction::in_three_products() const {
   if (fma || type != DType::c128 || bound_by_memory()) return std::nullopt;
-  // Three in place of four, and what additions of f64 and their waits cost beside them: 65 kernels of tccg48 in c128 on
-  // an H200 took 1.2 times as long as without. tccg_ccsd08 took 0.83 of the time of four with random numbers, where the
-  // clock falls with what units draw, and 0.96 with few different ones.
+  // Three in place of four, and what additions of f64 and their waits cost beside them: of 73 kernels of tccg48 in c128
+  // on an H200, blocks alone on a multiprocessor took 1.2 times what is predicted without.
   constexpr double kFaster = 4.0 / 3 / 1.2;
   auto result = *this;
   result.real_products = 3;
