@@ -159,13 +159,13 @@ class Multiplier {
     Body products, of_sums;
     for (int step = 0; step < steps; ++step) {
       const std::vector<Affine> row = {Affine(step), Affine::of(i)}, column = {Affine(step), Affine::of(j)};
-      const auto product = [&](const Access& sum, const Numbers& of_a, const Numbers& of_b) {
+      const auto product = [&](const Access& sum, const Numbers& of_a, const Numbers& of_b, Body& to) {
         // The smallest products first.
         if (mma_.parts > 1) {
-          products.push_back({MmaCall{mma_.atom, sum, {of_a.rest, row}, {of_b.registers, column}}});
-          products.push_back({MmaCall{mma_.atom, sum, {of_a.registers, row}, {of_b.rest, column}}});
+          to.push_back({MmaCall{mma_.atom, sum, {of_a.rest, row}, {of_b.registers, column}}});
+          to.push_back({MmaCall{mma_.atom, sum, {of_a.registers, row}, {of_b.rest, column}}});
         }
-        products.push_back({MmaCall{mma_.atom, sum, {of_a.registers, row}, {of_b.registers, column}}});
+        to.push_back({MmaCall{mma_.atom, sum, {of_a.registers, row}, {of_b.registers, column}}});
       };
       const Access sum{mma_.accumulator, {Affine::of(i), Affine::of(j)}};
       if (complex_) {
@@ -174,22 +174,20 @@ class Multiplier {
         };
         if (mma_.products == 3) {
           // Of both parts' sums, which take the place of the real parts, once all of those are multiplied.
-          product(part(2), a.numbers, b.numbers);
-          of_sums.push_back(std::move(products.back()));
-          products.pop_back();
-          product(part(0), a.numbers, b.numbers);
-          product(part(1), a.imag, b.imag);
+          product(part(2), a.numbers, b.numbers, of_sums);
+          product(part(0), a.numbers, b.numbers, products);
+          product(part(1), a.imag, b.imag, products);
           continue;
         }
         // Instructions negate no operand, so that the minus is in a copy of one.
-        product(part(0), a.numbers, b.numbers);
-        product(part(1), a.numbers, b.imag);
-        product(part(0), a.imag, b.minus);
-        product(part(1), a.imag, b.numbers);
+        product(part(0), a.numbers, b.numbers, products);
+        product(part(1), a.numbers, b.imag, products);
+        product(part(0), a.imag, b.minus, products);
+        product(part(1), a.imag, b.numbers, products);
         continue;
       }
       if (!tile_.fma()) {
-        product(sum, a.numbers, b.numbers);
+        product(sum, a.numbers, b.numbers, products);
         continue;
       }
       const auto value = [&](const Access& access, bool conj) {

@@ -41,7 +41,8 @@ void check_best(const ir::Program& program, const plan::GpuModel& device) {
   REQUIRE(best.has_value() == !list.empty());
   if (!best) return;
   // Which one of a way leads is decided before it is known what tensor maps save.
-  CHECK(best->predicted_us <= list.front().predicted_us);
+  CHECK(best->predicted_us <= plan::by_maps(program, device, list.front()).predicted_us);
+  if (!kernel::has_maps(best->schedule.directives)) CHECK(best->schedule.name == list.front().schedule.name);
   list = plan::with_maps(program, device, std::move(list));
   const auto place = std::find_if(
       list.begin(), list.end(), [&](const auto& candidate) { return candidate.schedule.name == best->schedule.name; });
