@@ -237,6 +237,7 @@ Program drop_unused(Program program) {
     const auto& node = program.nodes[id];
     for (int k = 0; k < operand_count(node); ++k) used[static_cast<std::size_t>(node.operand[k])] = true;
   }
+  if (order.size() == used.size()) return program;
   std::reverse(order.begin(), order.end());
   select_nodes(program, order);
   return program;

@@ -182,6 +182,7 @@ namespace {
 Tile tile_of_two(const Axes& depth, std::size_t fastest, std::int64_t of_fastest, std::size_t other,
                  std::int64_t of_other) {
   Tile tile;
+  tile.order.reserve(depth.size());
   for (std::size_t k = 0; k < depth.size(); ++k) {
     if (k != fastest && k != other) tile.order.push_back(k);
   }
@@ -295,6 +296,7 @@ std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t
     for (const std::int64_t steps : {1, 2, 3, 4, 6}) {
       const auto most = steps * std::max<std::int64_t>(unit, 8);
       Tile tile;
+      tile.order.reserve(depth.size());
       for (std::size_t k = 0; k < depth.size(); ++k) {
         if (k != f) tile.order.push_back(k);
       }
