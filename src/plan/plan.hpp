@@ -28,10 +28,13 @@ class CutTiles;
 /// The first of candidates(program, device), in a part of the time: what cannot be the first is not worked out.
 ///   bound_us  of predicted times that are of use: one that takes as long or longer need not be the first, nor have a
 ///             schedule
-///   known     what programs of the same plan share, or null
 Candidate best_candidate(const ir::Program& program, const GpuModel& device,
-                         double bound_us = std::numeric_limits<double>::infinity(), CutTiles* known = nullptr);
+                         double bound_us = std::numeric_limits<double>::infinity());
 Candidate best_candidate(const ir::Program& program, const CpuModel& device);
+/// The same while a plan is made, for as long as the device's model stays where it is.
+///   known  what programs of the same plan share
+WeighedCandidate weighed_candidate(const ir::Program& program, const GpuModel& device, double bound_us,
+                                   CutTiles& known);
 
 /// What it is predicted to take on one thread, with what plain schedules of sums of products read again.
 struct AloneTime {

@@ -115,7 +115,7 @@ class Copies {
       double least = 0, of_copy = 0, product = 0;
       std::vector<plan::OperandOrder> orders;
       if (kernel::contraction_of(program)) {
-        const auto& candidate = predictions_.best(program);
+        const auto& candidate = predictions_.weighed(program);
         least = product = candidate.predicted_us;
         orders = plan::operand_orders(program, device_, &candidate);
       }

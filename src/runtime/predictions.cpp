@@ -64,15 +64,15 @@ Predictions::Known& Predictions::known(const ir::Program& program) {
 
 ir::Step Predictions::canonical_step(const ir::Step& step) { return ir::canonical_step(step, canonical(step.program)); }
 
-const plan::Candidate& Predictions::best(const ir::Program& canonical) {
+plan::WeighedCandidate& Predictions::weighed(const ir::Program& canonical) {
   auto& best = prediction(canonical).best;
-  if (!best) best = plan::best_candidate(canonical, device_, kAny, &tiles_);
+  if (!best) best = plan::weighed_candidate(canonical, device_, kAny, tiles_);
   return *best;
 }
 
 const plan::Candidate* Predictions::find_best(const ir::Program& canonical) {
   const auto place = predictions_.find(form_of(canonical));
-  return place != predictions_.end() && place->second.best ? &*place->second.best : nullptr;
+  return place != predictions_.end() && place->second.best ? &place->second.best->whole() : nullptr;
 }
 
 double Predictions::us(const ir::Program& program, double below) {
@@ -87,7 +87,7 @@ double Predictions::us_of_canonical(const ir::Program& canonical, double below) 
 double Predictions::us(const ir::Program& canonical, Prediction& prediction, double below) {
   if (prediction.best) return prediction.best->predicted_us;
   if (prediction.bound_us >= below) return prediction.us;
-  auto made = plan::best_candidate(canonical, device_, below, &tiles_);
+  auto made = plan::weighed_candidate(canonical, device_, below, tiles_);
   const double us = made.predicted_us;
   if (us < below) {
     prediction.best = std::move(made);

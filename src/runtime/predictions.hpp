@@ -32,8 +32,10 @@ class Predictions {
   /// The step with its program in that form.
   ir::Step canonical_step(const ir::Step& step);
   /// The best candidate of a program that canonical() made.
-  const plan::Candidate& best(const ir::Program& canonical);
-  /// The same where it is known; else null.
+  const plan::Candidate& best(const ir::Program& canonical) { return weighed(canonical).whole(); }
+  /// The same without its schedule, where nothing has asked for that yet.
+  plan::WeighedCandidate& weighed(const ir::Program& canonical);
+  /// All of it where it is known; else null.
   const plan::Candidate* find_best(const ir::Program& canonical);
   /// What it is predicted to take with its launch, in microseconds.
   ///   below  times that are of use: where none is, any that is not below it
@@ -49,7 +51,7 @@ class Predictions {
   /// Of a program in canonical form: the best or, where that is not known, that it is not below `bound_us`, and what
   /// was found takes `us`.
   struct Prediction {
-    std::optional<plan::Candidate> best;
+    std::optional<plan::WeighedCandidate> best;
     double bound_us = -kAny, us = 0;
   };
   struct Known {

@@ -14,6 +14,9 @@ class BlockRoom {
   /// Both are to outlive it.
   BlockRoom(const GpuContraction& contraction, const GpuModel& device) : contraction_(contraction), device_(device) {}
 
+  /// Padding of an operand's rows of shared memory, as its layout will have it: worked out once for all tiles that are
+  /// alike in it, since the layout asks for the banks of all lanes.
+  int padding(const Cut& cut, bool of_rows) const;
   /// Bytes of shared memory of one stage of both operands.
   std::int64_t stage_bytes(const Cut& cut) const;
   /// Bytes of shared memory that results take on their way to memory. Where they lie in it is worked out once for tiles
@@ -35,10 +38,6 @@ class BlockRoom {
   std::int64_t resident(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes, int registers) const;
 
  private:
-  /// Padding of an operand's rows of shared memory, as its layout will have it: worked out once for all tiles that are
-  /// alike in it, since the layout asks for the banks of all lanes.
-  int padding(const Cut& cut, bool of_rows) const;
-
   const GpuContraction& contraction_;
   const GpuModel& device_;
 };

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/cut_tiles.hpp"
 #include "plan/enumerate/layouts.hpp"
 #include "plan/enumerate/library_products.hpp"
 #include "plan/enumerate/mapped_contractions.hpp"
@@ -553,18 +554,18 @@ std::vector<Candidate> computing_candidates(const ir::Program& program, const Gp
   return fastest(std::move(list));
 }
 
-Candidate best_computing(const ir::Program& program, const GpuModel& device, double bound_us, CutTiles* known) {
-  auto contraction = best_contraction(program, device, bound_us, known);
+WeighedCandidate best_computing(const ir::Program& program, const GpuModel& device, double bound_us, CutTiles& known) {
+  auto contraction = best_contraction(program, device, bound_us, &known);
   const double bound = contraction ? std::min(contraction->predicted_us, bound_us) : bound_us;
   auto plain = plain_candidates(program, device, 1, bound);
   if (!contraction && plain.empty() && std::isfinite(bound_us)) {
-    Candidate none;
+    WeighedCandidate none;
     none.predicted_us = std::numeric_limits<double>::infinity();
     return none;
   }
   if (contraction && (plain.empty() || contraction->predicted_us <= plain.front().predicted_us))
     return std::move(*contraction);
-  auto best = choose(plain, {});
+  WeighedCandidate best{choose(plain, {}), {}};
   if (contraction) best.gathers = contraction->gathers;
   return best;
 }
@@ -576,15 +577,21 @@ std::vector<Candidate> candidates(const ir::Program& program, const GpuModel& de
   return CudaCopyEnumerator(program, device).all(wanted);
 }
 
-Candidate best_candidate(const ir::Program& program, const GpuModel& device, double bound_us, CutTiles* known) {
+WeighedCandidate weighed_candidate(const ir::Program& program, const GpuModel& device, double bound_us,
+                                   CutTiles& known) {
   if (!is_copy(program)) {
     auto best = best_computing(program, device, bound_us, known);
     auto others = library_candidates(program, device);
     if (others.empty() || others.front().predicted_us >= best.predicted_us) return best;
     others.front().gathers = best.gathers;
-    return std::move(others.front());
+    return {std::move(others.front()), {}};
   }
-  return CudaCopyEnumerator(program, device).best(bound_us);
+  return {CudaCopyEnumerator(program, device).best(bound_us), {}};
+}
+
+Candidate best_candidate(const ir::Program& program, const GpuModel& device, double bound_us) {
+  CutTiles known;
+  return weighed_candidate(program, device, bound_us, known).whole();
 }
 
 }  // namespace ricci::plan

@@ -51,9 +51,10 @@ double least_contraction_us(const ir::Program& program, const GpuModel& device);
 /// The best of them, by tensor maps where these are predicted to take less time, in a part of the time.
 ///   bound_us  of predicted times that are of use: nothing where none takes less
 ///   known     tiles that contractions of the same plan share, or null
-std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device,
-                                          double bound_us = std::numeric_limits<double>::infinity(),
-                                          CutTiles* known = nullptr);
+/// The device's model has to stay where it is.
+std::optional<WeighedCandidate> best_contraction(const ir::Program& program, const GpuModel& device,
+                                                 double bound_us = std::numeric_limits<double>::infinity(),
+                                                 CutTiles* known = nullptr);
 
 /// An order of an operand's indices, slowest first, in which a copy of it would be read.
 struct OperandOrder {

@@ -70,7 +70,7 @@ class ContractionEnumerator {
     for (const auto& cut : cuts(worth, std::numeric_limits<double>::infinity())) {
       if (list.size() == most || cut.seconds > worth_ * best_seconds_) break;
       if (++alike[{cut.rows->size, cut.columns->size, cut.depth->size, cut.prefetch}] > kAlike) continue;
-      if (names.insert(contraction_.name(cut)).second) list.push_back(candidate(cut));
+      if (names.insert(contraction_.name(cut)).second) complete(list.emplace_back(weighed(cut)), cut);
     }
     return list;
   }
@@ -80,8 +80,9 @@ class ContractionEnumerator {
     cuts(1, bound);
     return best_ ? std::optional(best_->seconds) : std::nullopt;
   }
-  /// What it found.
-  Candidate best() const { return candidate(*best_); }
+  /// What it found, and what is made of it where it is taken.
+  Candidate best() const { return weighed(*best_); }
+  void complete(Candidate& best) const { complete(best, *best_); }
 
   /// What the best one that was priced would save if the rows' operand, or the columns', were copied by whole vectors
   /// and sectors; nothing where none was below the bound.
@@ -97,15 +98,17 @@ class ContractionEnumerator {
   }
 
  private:
-  Candidate candidate(const Cut& cut) const {
+  Candidate weighed(const Cut& cut) const {
     Candidate candidate;
-    candidate.schedule = {contraction_.name(cut), contraction_.directives(cut)};
     candidate.predicted_us = 1e6 * cut.seconds;
-    const auto counts = counts_of(cut, row_copies(cut), column_copies(cut));
-    candidate.parts = parts_of(contraction_time(counts, device_));
-    candidate.note = round_text(counts);
-    candidate.counts = counts;
+    candidate.counts = counts_of(cut, row_copies(cut), column_copies(cut));
     return candidate;
+  }
+  void complete(Candidate& candidate, const Cut& cut) const {
+    const std::array padding = {room_.padding(cut, true), room_.padding(cut, false)};
+    candidate.schedule = {contraction_.name(cut), contraction_.directives(cut, padding)};
+    candidate.parts = parts_of(contraction_time(*candidate.counts, device_));
+    candidate.note = round_text(*candidate.counts);
   }
 
   using Seen = OpenTile::Seen;
@@ -558,23 +561,24 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
   return list;
 }
 
-std::optional<Candidate> best_contraction(const ir::Program& program, const GpuModel& device, double bound_us,
-                                          CutTiles* known) {
+std::optional<WeighedCandidate> best_contraction(const ir::Program& program, const GpuModel& device, double bound_us,
+                                                 CutTiles* known) {
   CutTiles own;
   auto& tiles = known != nullptr ? *known : own;
-  const auto ways = GpuContraction::ways(program, device);
-  std::optional<Candidate> best;
+  const auto ways = std::make_shared<const std::vector<GpuContraction>>(GpuContraction::ways(program, device));
+  std::optional<WeighedCandidate> best;
   std::optional<std::array<double, 2>> gathers;  // of the first way, by warps, and of warp groups: the more
-  for (const auto& way : ways) {
+  for (const auto& way : *ways) {
     const double most_us = best ? std::min(best->predicted_us, bound_us) : bound_us;
-    const double bound = 1e-6 * most_us / least_by_maps(program, device, way.atom_name);
+    const double least_share = least_by_maps(program, device, way.atom_name), bound = 1e-6 * most_us / least_share;
     if (least_time_of_launch(way.product_cycles(), way.bytes, way.groups, device) > bound) continue;
-    ContractionEnumerator enumerator(program, way, device, tiles);
-    const auto found = enumerator.find_best(bound);
-    const auto saved = enumerator.gathers();
-    const bool leads = &way == &ways.front();
+    const auto enumerator = std::make_shared<ContractionEnumerator>(program, way, device, tiles);
+    const auto found = enumerator->find_best(bound);
+    const auto saved = enumerator->gathers();
+    const bool leads = &way == &ways->front();
     if (found) {
-      auto candidate = by_maps(program, device, enumerator.best());
+      WeighedCandidate candidate{enumerator->best(), [ways, enumerator](Candidate& one) { enumerator->complete(one); }};
+      if (least_share < 1) candidate = {by_maps(program, device, candidate.whole()), {}};
       if (!best || candidate.predicted_us < best->predicted_us) best = std::move(candidate);
     }
     if (leads) gathers = saved;

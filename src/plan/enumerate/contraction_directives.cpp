@@ -49,7 +49,7 @@ std::int64_t GpuContraction::result_step(const Cut& cut, const std::string& loop
   return least;
 }
 
-kernel::Directives GpuContraction::directives(const Cut& cut) const {
+kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<int, 2>& padding) const {
   kernel::Directives list;
   std::vector<std::string> row_blocks, column_blocks, chunks, task, near;
   // Of many blocks either way, eight rows of them go together: what they read stays in the cache.
@@ -231,7 +231,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut) const {
     }
     dimensions.insert(by_lanes() ? dimensions.end() : dimensions.begin(), beside.begin(), beside.end());
     d.loops.emplace_back("", std::move(dimensions));
-    if (!read_by_groups(of_rows) && !is_outer()) d.padding = padding(cut, of_rows);
+    if (!read_by_groups(of_rows) && !is_outer()) d.padding = padding[of_rows ? 0 : 1];
     list.push_back(std::move(d));
   };
   stage(true);

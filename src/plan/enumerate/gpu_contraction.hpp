@@ -136,7 +136,8 @@ class GpuContraction {
   DepthShare share_of(const tiles::Tile& depth, int blocks) const;
 
   std::string name(const Cut& cut) const;
-  kernel::Directives directives(const Cut& cut) const;
+  ///   padding  of both operands' rows in shared memory
+  kernel::Directives directives(const Cut& cut, const std::array<int, 2>& padding) const;
 
   const ir::Buffer& out(const ir::Program& program) const { return buffer(program, program.statement().buffer); }
 

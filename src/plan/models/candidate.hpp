@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernel/schedule.hpp"
@@ -34,6 +36,17 @@ struct Candidate {
   /// of the rows, or of the columns, were copied by whole vectors and sectors.
   std::optional<std::array<double, 2>> gathers;
   bool written = false;  ///< given as a text, not proposed: listed last
+};
+
+/// One that is weighed while a plan is made, mostly for its time alone: its schedule, the parts of that time and its
+/// note are made where they are asked for.
+struct WeighedCandidate : Candidate {
+  std::function<void(Candidate&)> complete;  ///< makes these; none where they are there
+
+  const Candidate& whole() {
+    if (complete) std::exchange(complete, nullptr)(*this);
+    return *this;
+  }
 };
 
 }  // namespace ricci::plan
