@@ -254,7 +254,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
     store.space = "shared";
     list.push_back(std::move(store));
   }
-  if (leaves_cache() && cut.share.last == 0) {
+  if (streams(cut)) {
     Directive stores;
     stores.kind = Directive::Kind::nontemporal;
     list.push_back(std::move(stores));

@@ -40,12 +40,15 @@ constexpr Units kOfWarps{1900, 1420, 0.9, 0.55, 2, 4.3, 1.06, 0.956};
 constexpr Units kOfGroups{200, 2580, 0.73, 1.48, 2.96, 3.4, 1.06, 1.06};
 const Units& units(bool overlapped) { return overlapped ? kOfGroups : kOfWarps; }
 /// Of a wavefront of fragments that lanes read alike in pairs: what multiply-adds took that these constants are fitted
-/// to, whose rows were alike so and whose columns were not. Six of their wavefronts counted as eight of 0.9 cycles.
-constexpr double kPairedFragment = 1.2;
+/// to, whose rows were alike so and whose columns were not. Six of their wavefronts counted as eight of 0.75 cycles.
+constexpr double kPairedFragment = 1;
 constexpr double kRelaid = 380;  // of a block whose results pass through shared memory, at a barrier
 /// The same where fragments are read ahead of a round (eleven kernels of talsh300 in f64 on an H100 took 1.15 times as
 /// long as was predicted with kRelaid, off by 16 %; 1.07 and 10 % with this).
 constexpr double kRelaidAhead = 2500;
+/// The same of multiply-adds, for each wavefront that passes (77 kernels of ccsd_t of tccg48_f32 on an H200 took 1.23
+/// times as long as was predicted by kRelaid alone, 1.05 with this and kInStep).
+constexpr double kRelaidWavefront = 5;
 constexpr double kBarrier = 67;          // of a round
 constexpr double kRound = 225;           // of a round too, which products of another block do not hide
 constexpr double kPrefetchedRound = 33;  // of such a round whose first fragments were read in the round before
@@ -85,6 +88,10 @@ constexpr double kFewWarps = 1.55;   // of products by blocks of fewer than four
 /// eight 1.11 times (214 kernels on an H100, where products take the longest, took that much more beside 117 by
 /// twelve).
 constexpr double kFewResident = 0.22;
+/// The same of sums of so many terms and fewer, by less than sixteen warps: their blocks are in step, so that all of
+/// them copy, multiply or store at a time (100 kernels of ccsd_t of tccg48_f32 on an H200: those by twelve warps
+/// took 1.2 times as long as those by sixteen, of what was predicted). Longer sums are so in part.
+constexpr double kInStep = 1.25, kInStepTerms = 32;
 /// Products of warp groups go on from round to round: of 22 kernels of bench/problems/gemm.csv in bf16 (off by 18 %).
 constexpr double kGroupRound = 830;  // cycles of a round at least, whose fence waits for copies
 /// Cycles that a thread waits for each load of a round whose elements it converts for warp groups: one after the other
@@ -275,6 +282,7 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       overlapped_(counts.overlapped),
       short_sum_(counts.terms <= kShortSum),
       multiply_adds_(counts.multiply_adds),
+      in_step_(std::min(1.0, kInStepTerms / counts.terms)),
       around_(block_cycles(counts) + (counts.shared() ? kMeet : 0)),
       last_part_(counts.last > 0 ? 1.0 / counts.cluster : 1),
       last_in_parts_(last_in_parts_of(counts)),
@@ -295,7 +303,10 @@ void LaunchTimes::set_round(const ContractionCounts& counts) {
   issue_ = counts.issue_cycles();
   shared_ = counts.shared_cycles();
   stores_ = counts.store_cycles();
-  relaid_ = counts.stored_wavefronts == 0 || counts.overlapped ? 0 : ahead_ ? kRelaidAhead : kRelaid;
+  relaid_ = counts.stored_wavefronts == 0 || counts.overlapped ? 0
+            : multiply_adds_                                   ? kRelaid + kRelaidWavefront * counts.stored_wavefronts
+            : ahead_                                           ? kRelaidAhead
+                                                               : kRelaid;
   const double own = own_parts(counts.warps);
   own_products_ = pipe_ / own;
   own_issue_ = issue_ / own;
@@ -382,7 +393,10 @@ ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) co
   // Three warps leave one of a multiprocessor's four parts to the next block's.
   const double parts = warps_ / 4.0, whole_parts = warps_ == 3 ? 1 : parts;
   auto time = beside_waits(resident * parts / std::ceil(resident * whole_parts));
-  if (multiply_adds_) time.products *= 1 + kFewResident * std::max(0.0, 12 / (resident * warps_) - 1);
+  if (multiply_adds_) {
+    const double factor = std::lerp(kFewResident, kInStep, in_step_), enough = std::lerp(12, 16, in_step_);
+    time.products *= 1 + factor * std::max(0.0, enough / (resident * warps_) - 1);
+  }
   time.first_cache = first_cache_seconds(resident, shared_bytes);
   time.memory += fetched_seconds(resident);
   time.alone = alone_seconds(stages, room);
