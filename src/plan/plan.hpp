@@ -36,7 +36,7 @@ Candidate best_candidate(const ir::Program& program, const CpuModel& device);
 WeighedCandidate weighed_candidate(const ir::Program& program, const GpuModel& device, double bound_us,
                                    CutTiles& known);
 
-/// What it is predicted to take on one thread, with what plain schedules of sums of products read again.
+/// What it is predicted to take on one thread.
 struct AloneTime {
   double us = 0;
   bool tiles = false;  ///< by register tiles

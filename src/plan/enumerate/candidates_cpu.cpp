@@ -17,33 +17,11 @@ namespace {
 
 bool is_by_atom(const Candidate& candidate) { return kernel::has_atom(candidate.schedule.directives); }
 
-/// What a plain schedule of a contraction takes beside its prediction: it reads its operands again and again, which
-/// that takes to be in the first cache.
-double plain_times(const ir::Program& program, const CpuModel& device) {
-  constexpr double kRereads = 8;
-  double bytes = 0;
-  for (const auto& buffer : program.buffers)
-    bytes += static_cast<double>((buffer.last - buffer.first + 1) * size_of(buffer.type));
-  return bytes > static_cast<double>(device.l2_bytes) ? kRereads : 1;
-}
-
-/// The fastest plain schedules of a contraction or a group, `most` of them.
-std::vector<Candidate> plain_of_products(const ir::Program& program, const CpuModel& device, std::size_t most) {
-  auto list = plain_candidates(program, device, most);
-  const double times = plain_times(program, device);
-  for (auto& candidate : list) {
-    if (times == 1) break;
-    candidate.parts.push_back({"rereads", (times - 1) * candidate.predicted_us});
-    candidate.predicted_us *= times;
-  }
-  return list;
-}
-
 /// So many plain schedules, then as many register tiles of a contraction, or those of a group, where there are such.
 std::vector<Candidate> computing(const ir::Program& program, const CpuModel& device, std::size_t most) {
   auto contractions = contraction_candidates(program, device, most);
   if (contractions.empty()) contractions = group_candidates(program, device);
-  auto list = contractions.empty() ? plain_candidates(program, device, most) : plain_of_products(program, device, most);
+  auto list = plain_candidates(program, device, most);
   for (auto& candidate : contractions) list.push_back(std::move(candidate));
   return list;
 }
@@ -60,7 +38,7 @@ std::vector<Candidate> ranked(const ir::Program& program, const CpuModel& device
   const auto others =
       std::stable_partition(list.begin(), list.end(), [&](const Candidate& c) { return is_by_atom(c) == tiles; });
   auto preferred = fastest({list.begin(), others}), rest = fastest({others, list.end()});
-  if (tiles) preferred = with_copies(std::move(preferred), program, device, best.predicted_us, most_tiles);
+  preferred = with_copies(std::move(preferred), program, device, best.predicted_us, most_tiles);
   preferred.insert(preferred.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
   return preferred;
 }
@@ -72,11 +50,12 @@ std::optional<Candidate> best_of_contraction(const ir::Program& program, const C
   auto best = contraction.best();
   if (!best) return std::nullopt;
   const auto alone = device.alone();
-  const double alone_us = contraction.best_us_alone().value();
-  const double times = plain_times(program, alone);
-  if (!plain_candidates(program, alone, 1, alone_us / times).empty())
-    return std::move(plain_of_products(program, device, 1).front());
+  double alone_us = contraction.best_us_alone().value();
   std::vector<Candidate> list{std::move(*best)};
+  if (const auto plain = plain_candidates(program, alone, 1, alone_us); !plain.empty()) {
+    alone_us = plain.front().predicted_us;
+    list = plain_candidates(program, device, 1);
+  }
   return with_copies(std::move(list), program, device, alone_us, 1).front();
 }
 
@@ -98,10 +77,7 @@ AloneTime time_alone(const ir::Program& program, const CpuModel& device) {
   auto alone = device.alone();
   alone.library.reset();
   const auto best = best_candidate(program, alone);
-  const bool tiles = is_by_atom(best);
-  const bool sums = std::any_of(program.nodes.begin(), program.nodes.end(),
-                                [](const ir::Node& node) { return node.kind == ir::NodeKind::reduce; });
-  return {best.predicted_us * (sums && !tiles ? plain_times(program, alone) : 1), tiles};
+  return {best.predicted_us, is_by_atom(best)};
 }
 
 }  // namespace ricci::plan

@@ -28,8 +28,8 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
 std::vector<Candidate> copied_candidates(const ir::Program& program, const CpuModel& device,
                                          const kernel::Directives& copies, std::size_t most);
 
-/// A contraction's register tiles, best first, and those of copied tensors: in front of them where these save enough of
-/// what the best takes on one thread, else where their predictions belong behind the first.
+/// A contraction's schedules, best first, and register tiles of copied tensors: in front of them where these save
+/// enough of what the best takes on one thread, else where their predictions belong behind the first.
 ///   best_alone_us  what the best takes on one thread
 ///   most_tiles     of each set of copies; 1: the first of the list alone counts
 std::vector<Candidate> with_copies(std::vector<Candidate> list, const ir::Program& program, const CpuModel& device,

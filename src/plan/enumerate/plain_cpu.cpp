@@ -15,6 +15,7 @@
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/operation_counts.hpp"
 #include "plan/models/plain_counts_cpu.hpp"
+#include "plan/models/plain_lines_cpu.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -32,7 +33,11 @@ using Parts = std::vector<std::vector<int>>;
 class PlainCpuEnumerator {
  public:
   PlainCpuEnumerator(const ir::Program& program, const CpuModel& device)
-      : program_(program), device_(device), counts_(count_operations(program)), lanes_(kernel::has_lanes(program)) {
+      : program_(program),
+        device_(device),
+        counts_(count_operations(program)),
+        lines_(program, counts_, device),
+        lanes_(kernel::has_lanes(program)) {
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
   }
 
@@ -81,6 +86,7 @@ class PlainCpuEnumerator {
     bool nontemporal;
     double cycles_per_point, memory_us, predicted_us;
     PlainCpuCounts counts;
+    PlainCpuLines lines;
     /// Values of an index that a round over a tile computes.
     std::int64_t block(std::size_t q) const { return tile.count(q) * (static_cast<int>(q) == lane ? lanes : 1); }
   };
@@ -93,7 +99,7 @@ class PlainCpuEnumerator {
       // Rows of a scan take fewer operations than they have elements.
       bool own = program_.nodes[static_cast<std::size_t>(counted.node)].kind != NodeKind::scan;
       for (std::size_t q = 0; q < program_.indices.size(); ++q) own = own && (counted.depends[q] || !counts_.free[q]);
-      if (own) cycles += counted.times * cycles_of(counted);
+      if (own && !counted.summed) cycles += counted.times * cycles_of(counted);
     }
     const auto rounds = static_cast<double>(free_points()) / static_cast<double>(std::max<std::int64_t>(lanes, 1));
     return kRounded * rounds * cycles / device_.cycles_per_us() / device_.threads;
@@ -111,18 +117,26 @@ class PlainCpuEnumerator {
     double all() const { return rounds + reading + operations + waits + caches; }
   };
   Cycles cycles_of(const Priced& priced) const {
-    constexpr double kRound = 4, kLoad = 0.5, kLine = 0.5;
+    constexpr double kRound = 4, kLoad = 0.5;
     // A load and an insert; of up to four neighbours compilers transpose rows that they load by vectors instead.
-    constexpr double kGathered = 1.5, kGatheredWide = 2;
+    constexpr double kGathered = 1, kGatheredWide = 0.5;
+    // Of lines that come from the second cache, and of those from beyond it; results are read and written. Set by
+    // schedules of 44 contractions timed on an Intel Xeon, which take 1.04 times as long; register tiles take 1.8
+    // times.
+    constexpr double kFirst = 1.25, kStart = 20, kRead = 6, kNearRun = 10, kFarRun = 30, kWritten = 12,
+                     kWrittenRun = 45;
     const auto& counts = priced.counts;
-    // Lines that the first cache does not keep; memory is slower than that, and rounds side by side have them at hand.
-    const bool lines = counts_.compulsory_bytes > static_cast<double>(device_.l1_bytes) &&
-                       !device_.beyond_caches(counts_.compulsory_bytes) && !reuses_in_cache(priced);
+    const auto& lines = priced.lines;
+    const double operations = counts.arithmetic.instructions - counts.summed + counts.others.instructions;
+    const double read_run = device_.beyond_caches(counts_.compulsory_bytes) ? kFarRun : kNearRun;
+    const double far = kRead * lines.operands.lines + read_run * lines.operands.runs + kWritten * lines.results.lines +
+                       kWrittenRun * lines.results.runs;
     return {kRound * counts.rounds,
             kLoad * counts.loads.instructions + kGathered * counts.gathered + kGatheredWide * counts.gathered_wide,
-            kOperation * (counts.arithmetic.instructions + counts.others.instructions) + kComplex * counts.complex,
-            counts.waits, lines ? kLine * counts.lines : 0};
+            kOperation * operations + kComplex * counts.complex, counts.waits,
+            kFirst * lines.first + kStart * lines.starts + device_.far_cycles() * far};
   }
+  double us_of(const Cycles& cycles) const { return cycles.all() / device_.cycles_per_us() / device_.threads; }
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
 
   void add_register_tiles(int lane, std::int64_t lanes) {
@@ -137,7 +151,7 @@ class PlainCpuEnumerator {
            const Parts* parts = nullptr) {
     if (strip > 0 && (strip > extent(lane) || lane != counts_.order.front())) return;
     const auto count = program_.indices.size();
-    Priced priced{lane, lanes, tile, strip, parts, false, 0, 0, 0, {}};
+    Priced priced{lane, lanes, tile, strip, parts, false, 0, 0, 0, {}, {}};
     // Vector registers for sums and operands.
     const auto registers = device_.vector_bytes >= 64 ? 26 : 13;
     double held = 0, sums = 0;
@@ -159,7 +173,12 @@ class PlainCpuEnumerator {
     const auto along = lane < 0 ? 1 : extent(lane), in_parts = parts ? along / strip * strip : 0;
     priced.counts = counts_of(program_, counts_, counts, lane, lanes, along - in_parts);
     if (parts) priced.counts += counts_of(program_, *parted_, counts, lane, lanes, in_parts);
-    const double total = cycles_of(priced).all();
+    if (us_of(cycles_of(priced)) > bound_us_) return;
+    if (sums_) {
+      for (std::size_t q = 0; q < count; ++q) counts[q] = counts_.free[q] ? priced.block(q) : 1;
+      priced.lines = lines_.count(counts, order_of(priced));
+    }
+    const auto cycles = cycles_of(priced);
 
     double rate_GBs = 20;  // of one thread
     if (!sums_) {
@@ -175,8 +194,8 @@ class PlainCpuEnumerator {
       rate_GBs = device_.thread_read_GBs(rate_GBs) * share_of_rows(priced);
     }
     priced.memory_us = counts_.compulsory_bytes / rate_GBs * 1e-3 / device_.threads;
-    priced.predicted_us = std::max(total / device_.cycles_per_us() / device_.threads, priced.memory_us);
-    priced.cycles_per_point = total / static_cast<double>(free_points());
+    priced.predicted_us = std::max(us_of(cycles), priced.memory_us);
+    priced.cycles_per_point = cycles.all() / static_cast<double>(free_points());
     if (priced.predicted_us > bound_us_) return;
     if (most_ == 1) bound_us_ = priced.predicted_us;
     priced_.push_back(priced);
@@ -202,13 +221,8 @@ class PlainCpuEnumerator {
     }
     // Tiles large enough to amortise finding them, small enough to balance threads.
     auto wanted = std::clamp<std::int64_t>(static_cast<std::int64_t>(60e3 / priced.cycles_per_point), 1, 8192);
-    auto order = counts_.order;
-    if (reuses_in_cache(priced)) {
-      // Products side by side: all of a few, whose operands the cache keeps, before the next ones.
-      order.erase(std::find(order.begin(), order.end(), priced.lane));
-      order.push_back(priced.lane);
-      wanted = std::max(wanted, free_points() / extent(priced.lane) * priced.lanes);
-    }
+    const auto order = order_of(priced);
+    if (reuses_in_cache(priced)) wanted = std::max(wanted, free_points() / extent(priced.lane) * priced.lanes);
     for (const auto q : order) {
       auto& n = indices[static_cast<std::size_t>(q)].tile;
       // Whole strips: the remainder would read all tensors at once.
@@ -250,6 +264,17 @@ class PlainCpuEnumerator {
     }
     if (priced.nontemporal) schedule.directives.push_back(directive(Kind::nontemporal));
     return candidate;
+  }
+
+  /// Loops over rounds, innermost first.
+  std::vector<int> order_of(const Priced& priced) const {
+    auto order = counts_.order;
+    if (reuses_in_cache(priced)) {
+      // Products side by side: all of a few, whose operands the cache keeps, before the next ones.
+      order.erase(std::find(order.begin(), order.end(), priced.lane));
+      order.push_back(priced.lane);
+    }
+    return order;
   }
 
   /// Whether lanes are neighbours along an index of all tensors, each operand is read for many values of an index that
@@ -318,6 +343,7 @@ class PlainCpuEnumerator {
   const ir::Program& program_;
   const CpuModel& device_;
   OperationCounts counts_;
+  PlainLineCounter lines_;
   std::optional<OperationCounts> parted_;  ///< of the statements in parts
   bool lanes_ = false, sums_ = false;
   std::size_t most_ = 1;  ///< of candidates

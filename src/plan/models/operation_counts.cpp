@@ -262,6 +262,24 @@ std::vector<IndexSet> reductions_around(const ir::Program& program) {
   return around;
 }
 
+/// Per node: whether it is a product of real numbers that is added to one sum and used nowhere else.
+std::vector<bool> summed_products(const ir::Program& program) {
+  std::vector<int> users(program.nodes.size());
+  for (const auto& node : program.nodes) {
+    for (int k = 0; k < ir::operand_count(node); ++k) users[static_cast<std::size_t>(node.operand[k])] += 1;
+  }
+  for (const auto& statement : program.statements) users[static_cast<std::size_t>(statement.value)] += 1;
+  std::vector<bool> summed(program.nodes.size());
+  for (const auto& node : program.nodes) {
+    if (node.kind != NodeKind::reduce || node.op != ir::OpCode::add) continue;
+    const auto value = static_cast<std::size_t>(node.operand[0]);
+    const auto& product = program.nodes[value];
+    summed[value] = product.kind == NodeKind::op && product.op == ir::OpCode::mul && users[value] == 1 &&
+                    !is_complex(product.type) && !is_integer(product.type);
+  }
+  return summed;
+}
+
 }  // namespace
 
 OperationCounts count_operations(const ir::Program& program, const std::vector<std::vector<int>>& parts) {
@@ -269,6 +287,7 @@ OperationCounts count_operations(const ir::Program& program, const std::vector<s
   const auto count = program.indices.size();
   counts.free = program.free_indices();
   const auto depends = dependencies(program), around = reductions_around(program);
+  const auto summed = summed_products(program);
   Evaluations evaluations(program, depends);
   if (parts.empty()) {
     std::vector<int> all(program.statements.size());
@@ -279,7 +298,7 @@ OperationCounts count_operations(const ir::Program& program, const std::vector<s
   for (std::size_t id = 0; id < program.nodes.size(); ++id) {
     const auto& node = program.nodes[id];
     if (ir::is_leaf(node)) continue;
-    CountedNode counted{static_cast<ir::NodeId>(id), evaluations.times()[id], depends[id], around[id]};
+    CountedNode counted{static_cast<ir::NodeId>(id), evaluations.times()[id], depends[id], around[id], summed[id]};
     for (std::size_t q = 0; q < count; ++q) counted.depends[q] = counted.depends[q] && counts.free[q];
     if (const auto tests = evaluations.tests()[id]; tests > 0) {
       counts.shared_tests.push_back(counted);
@@ -290,12 +309,6 @@ OperationCounts count_operations(const ir::Program& program, const std::vector<s
     if (node.kind == NodeKind::load) {
       const auto elements = ir::reached(node.offset, program.indices);
       counts.compulsory_bytes += static_cast<double>(elements) * static_cast<double>(size_of(node.type));
-      const auto stride = [&](std::size_t q) { return std::abs(node.offset.coefficient[q]); };
-      for (std::size_t q = 0; q < count; ++q) {
-        if (stride(q) != 0) counted.by_stride.push_back(q);
-      }
-      std::stable_sort(counted.by_stride.begin(), counted.by_stride.end(),
-                       [&](std::size_t p, std::size_t q) { return stride(p) < stride(q); });
       counts.loads.push_back(std::move(counted));
     } else if (!cast) {
       counts.operations.push_back(std::move(counted));

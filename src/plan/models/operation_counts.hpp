@@ -15,7 +15,7 @@ struct CountedNode {
   double times = 1;           ///< in all loops of reductions in which a kernel has it; where guards stand, if they hold
   std::vector<bool> depends;  ///< per free index
   std::vector<bool> around;   ///< per index: whether a reduction over it encloses this node
-  std::vector<std::size_t> by_stride = {};  ///< of a load: indices that move it, by rising stride
+  bool summed = false;        ///< a product of real numbers that its sum alone uses: one instruction with the addition
 };
 
 struct OperationCounts {

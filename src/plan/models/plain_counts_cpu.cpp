@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <numeric>
 #include <utility>
 
 #include "ir/operation_types.hpp"
@@ -28,11 +26,7 @@ class Rounds {
          std::int64_t lanes, double rounds, bool whole, PlainCpuCounts& counts)
       : program_(program), cuts_(cuts), lane_(lane), lanes_(lanes), rounds_(rounds), whole_(whole), counts_(counts) {
     counts_.rounds += rounds;
-    for (const auto& load : operations.loads) {
-      count_load(load);
-      if (std::find(load.around.begin(), load.around.end(), true) != load.around.end())
-        counts_.lines += rounds * lines_of(load);
-    }
+    for (const auto& load : operations.loads) count_load(load);
     for (const auto& operation : operations.operations) count_operation(operation);
     for (const auto& test : operations.shared_tests) {
       if (values(test) > 1) add(counts_.arithmetic, test);
@@ -73,36 +67,6 @@ class Rounds {
     }
   }
 
-  /// Values of an index that a round reads in all loops of its sums.
-  std::int64_t extent_of(const CountedNode& load, std::size_t q) const {
-    if (load.around[q]) return program_.indices[q].extent;
-    for (const auto& cut : cuts_) {
-      if (cut.index == q) return cut.count * (cut.on_lanes ? lanes_ : 1);
-    }
-    return 1;
-  }
-
-  /// What a round reads in all loops of its sums: runs of neighbours, which begin where the strides around them lead.
-  double lines_of(const CountedNode& load) const {
-    const auto& offset = node(load).offset;
-    constexpr std::int64_t kBytes = 64;
-    const auto element = static_cast<std::int64_t>(size_of(node(load).type));
-    std::int64_t runs = 1, run = 1, begin = std::gcd(kBytes, offset.constant * element);
-    for (const auto q : load.by_stride) {
-      const auto stride = std::abs(offset.coefficient[q]), extent = extent_of(load, q);
-      const bool in_run = stride <= std::max(run, kBytes / element);
-      if (in_run) {
-        run += stride * (extent - 1);
-      } else {
-        runs *= extent;
-      }
-      if (extent < program_.indices[q].extent || !in_run)
-        begin = std::gcd(begin, stride * element * (in_run ? extent : 1));
-    }
-    const auto bytes = run * element;
-    return static_cast<double>(runs * (bytes + kBytes - std::gcd(begin, bytes))) / kBytes;
-  }
-
   void count_operation(const CountedNode& operation) {
     const auto& n = node(operation);
     if (n.kind == NodeKind::guard || (n.kind == NodeKind::op && !ir::is_counted(n.op))) {
@@ -113,6 +77,7 @@ class Rounds {
       add_scan(operation);
     } else {
       add(counts_.arithmetic, operation);
+      if (operation.summed) counts_.summed += times(operation);
     }
     if (n.kind == NodeKind::reduce) counts_.waits += waits(operation);
   }
@@ -160,10 +125,10 @@ PlainCpuCounts& PlainCpuCounts::operator+=(const PlainCpuCounts& more) {
   gathered += more.gathered;
   gathered_wide += more.gathered_wide;
   arithmetic += more.arithmetic;
+  summed += more.summed;
   complex += more.complex;
   others += more.others;
   waits += more.waits;
-  lines += more.lines;
   return *this;
 }
 

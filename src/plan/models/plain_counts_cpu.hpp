@@ -21,12 +21,12 @@ struct PlainCpuCounts {
   double gathered = 0;       ///< elements of vectors that are loaded one by one
   double gathered_wide = 0;  ///< of these, of vectors of more than four
   Work arithmetic;           ///< operations on real numbers and integers that ir::is_counted
+  double summed = 0;         ///< instructions of these that are one with the addition to a sum
   double complex = 0;        ///< the same on complex numbers
   Work others;               ///< comparisons, selections, signs, tests of guards
   /// Cycles in which the sums of a register tile wait for those of the term before: the fewer, the longer. In part, of
   /// what is left: short sums of other points go on beside it.
   double waits = 0;
-  double lines = 0;  ///< of a cache, that sums read: each once in a round
   PlainCpuCounts& operator+=(const PlainCpuCounts& more);
 };
 

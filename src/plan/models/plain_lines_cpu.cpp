@@ -1,0 +1,118 @@
+#include "plan/models/plain_lines_cpu.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+namespace ricci::plan {
+namespace {
+
+constexpr std::int64_t kLine = 64;
+
+}  // namespace
+
+PlainLineCounter::PlainLineCounter(const ir::Program& program, const OperationCounts& operations,
+                                   const CpuModel& device)
+    : program_(program), device_(device), reach_(program.indices.size()) {
+  for (const auto& counted : operations.loads) {
+    const auto& load = program.nodes[static_cast<std::size_t>(counted.node)];
+    add(load.offset, load.type, false);
+  }
+  for (const auto& statement : program.statements)
+    add(statement.offset, program.buffers[static_cast<std::size_t>(statement.buffer)].type, true);
+  for (auto q = program.indices.size(); q-- > 0;) {
+    if (!operations.free[q]) summed_.push_back(q);
+  }
+}
+
+void PlainLineCounter::add(const ir::Affine& offset, DType type, bool result) {
+  Stream stream{{}, static_cast<std::int64_t>(size_of(type)), 0, result};
+  stream.begin = std::gcd(kLine, offset.constant * stream.element);
+  for (std::size_t q = 0; q < offset.coefficient.size(); ++q) {
+    if (offset.coefficient[q] != 0) stream.strides.emplace_back(q, std::abs(offset.coefficient[q]));
+  }
+  std::stable_sort(stream.strides.begin(), stream.strides.end(),
+                   [](const auto& x, const auto& y) { return x.second < y.second; });
+  streams_.push_back(std::move(stream));
+}
+
+bool PlainLineCounter::Stream::moves_with(std::size_t q) const {
+  return std::any_of(strides.begin(), strides.end(), [q](const auto& stride) { return stride.first == q; });
+}
+
+/// All of `reach_`: runs begin where the strides around them lead.
+void PlainLineCounter::go_through(Stream& stream) const {
+  std::int64_t runs = 1, run = 1, begin = stream.begin;
+  for (const auto& [q, stride] : stream.strides) {
+    const auto values = reach_[q];
+    const bool in_run = stride <= std::max(run, kLine / stream.element);
+    if (in_run) {
+      run += stride * (values - 1);
+    } else {
+      runs *= values;
+    }
+    if (values < program_.indices[q].extent || !in_run)
+      begin = std::gcd(begin, stride * stream.element * (in_run ? values : 1));
+  }
+  const auto bytes = run * stream.element;
+  stream.runs = static_cast<double>(runs);
+  stream.lines = static_cast<double>(runs * (bytes + kLine - std::gcd(begin, bytes))) / kLine;
+}
+
+PlainCpuLines PlainLineCounter::count(const std::vector<std::int64_t>& round, const std::vector<int>& order) {
+  constexpr double kShare = 0.75;  // of the first cache, as sets fill unevenly
+  const double first_room = kShare * static_cast<double>(device_.l1_bytes) / kLine,
+               second_room = static_cast<double>(device_.l2_bytes) / kLine;
+  const auto rounds_along = [&](std::size_t q) {
+    const auto values = std::max<std::int64_t>(round[q], 1),
+               rounds = (program_.indices[q].extent + values - 1) / values;
+    return static_cast<double>(rounds);
+  };
+  reach_ = round;
+  double outside = 1;
+  for (const auto q : order) outside *= rounds_along(static_cast<std::size_t>(q));
+  const double all_rounds = outside;
+  for (const auto q : summed_) {
+    reach_[q] = 1;
+    outside *= static_cast<double>(program_.indices[q].extent);
+  }
+  for (auto& stream : streams_) go_through(stream);
+
+  PlainCpuLines lacking;
+  bool in_first = true, in_second = true;
+  const auto in_loop = [&](std::size_t q, double times) {
+    reach_[q] = std::max<std::int64_t>(program_.indices[q].extent, 1);
+    outside /= std::max(times, 1.0);
+    double all = 0;
+    PlainCpuLines::Far operands, results;  // runs are as long as the loops inside of this one go
+    for (auto& stream : streams_) {
+      const double runs_of_line = stream.runs / stream.lines;
+      if (stream.moves_with(q)) go_through(stream);
+      auto& far = stream.result ? results : operands;
+      far.lines += stream.lines * outside;
+      far.runs += stream.lines * outside * runs_of_line;
+      all += stream.lines;
+    }
+    if (in_first && all > first_room) {
+      in_first = false;
+      lacking.first = all * outside;
+      for (const auto& stream : streams_)
+        lacking.starts += stream.result ? 0 : std::min(stream.lines * outside, all_rounds);
+    }
+    if (in_second && all > second_room) {
+      in_second = false;
+      lacking.operands = operands;
+      lacking.results = results;
+    }
+    return in_second;
+  };
+  for (const auto q : summed_) {
+    if (!in_loop(q, static_cast<double>(program_.indices[q].extent))) return lacking;
+  }
+  for (const auto q : order) {
+    if (!in_loop(static_cast<std::size_t>(q), rounds_along(static_cast<std::size_t>(q)))) return lacking;
+  }
+  return lacking;
+}
+
+}  // namespace ricci::plan
