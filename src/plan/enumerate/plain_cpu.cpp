@@ -181,11 +181,14 @@ class PlainCpuEnumerator {
     const auto cycles = cycles_of(priced);
 
     double rate_GBs = 20;  // of one thread
+    double bytes = counts_.compulsory_bytes;
     if (!sums_) {
       // Larger than the caches: nontemporal stores, so that no line is read before it is written.
       const bool beyond = device_.beyond_caches(counts_.compulsory_bytes);
       priced.nontemporal = lanes > 1 && beyond;
       if (priced.nontemporal) rate_GBs *= 1.2;
+      // A vector that begins within another one is stored as usual: its lines are read first, and written in parts.
+      if (priced.nontemporal && !stores_whole_vectors(priced)) bytes += 2 * counts_.written_bytes;
       if (beyond) rate_GBs = device_.thread_GBs(priced.nontemporal, rate_GBs);
       // More streams than prefetchers and the TLB follow cost bandwidth.
       const auto streams = static_cast<double>(counts_.loads.size() + program_.statements.size());
@@ -193,7 +196,7 @@ class PlainCpuEnumerator {
     } else if (device_.beyond_caches(counts_.compulsory_bytes)) {
       rate_GBs = device_.thread_read_GBs(rate_GBs) * share_of_rows(priced);
     }
-    priced.memory_us = counts_.compulsory_bytes / rate_GBs * 1e-3 / device_.threads;
+    priced.memory_us = bytes / rate_GBs * 1e-3 / device_.threads;
     priced.predicted_us = std::max(us_of(cycles), priced.memory_us);
     priced.cycles_per_point = cycles.all() / static_cast<double>(free_points());
     if (priced.predicted_us > bound_us_) return;
@@ -264,6 +267,18 @@ class PlainCpuEnumerator {
     }
     if (priced.nontemporal) schedule.directives.push_back(directive(Kind::nontemporal));
     return candidate;
+  }
+
+  /// Whether each vector of results begins a multiple of its length from the first element.
+  bool stores_whole_vectors(const Priced& priced) const {
+    for (const auto& statement : program_.statements) {
+      const auto& to = statement.offset;
+      bool whole = to.constant % priced.lanes == 0;
+      for (std::size_t q = 0; q < to.coefficient.size(); ++q)
+        whole = whole && (static_cast<int>(q) == priced.lane || to.coefficient[q] % priced.lanes == 0);
+      if (!whole) return false;
+    }
+    return true;
   }
 
   /// Loops over rounds, innermost first.

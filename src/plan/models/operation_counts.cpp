@@ -321,8 +321,9 @@ OperationCounts count_operations(const ir::Program& program, const std::vector<s
     const auto times = many ? program.indices[static_cast<std::size_t>(value.over[0])].extent : 1;
     const auto elements = times * ir::reached(statement.offset, program.indices);
     const auto type = program.buffers[static_cast<std::size_t>(statement.buffer)].type;
-    counts.compulsory_bytes += static_cast<double>(elements) * static_cast<double>(size_of(type));
+    counts.written_bytes += static_cast<double>(elements) * static_cast<double>(size_of(type));
   }
+  counts.compulsory_bytes += counts.written_bytes;
   for (std::size_t q = 0; q < count; ++q) {
     if (counts.free[q]) counts.order.push_back(static_cast<int>(q));
   }

@@ -25,6 +25,7 @@ struct OperationCounts {
   std::vector<int> order;                 ///< free indices, fastest of the first statement's output first
   bool sequential = false;                ///< a statement is a scan or a compaction
   double compulsory_bytes = 0;            ///< of all elements that are accessed, each counted once
+  double written_bytes = 0;               ///< of these, those that statements write
 };
 
 /// Times are those of the kernels that kernel::build_program makes, whatever their tiles: values that several users
