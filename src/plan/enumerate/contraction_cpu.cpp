@@ -153,7 +153,8 @@ class CpuContractionEnumerator : public ContractionSides {
       WholeRuns runs = {};
     };
     std::vector<Sum> sums;
-    for (const std::int64_t terms : {8, 24, 48, 96, 192, 320}) {
+    // Of 128 terms panels of both operands stay in a first cache of 48 KB: those of 248 of 31^6 took 1.1 times as long.
+    for (const std::int64_t terms : {8, 24, 48, 96, 128, 192, 320}) {
       if (!make_depth(tile, terms) || !sums_as_packed(tile, terms)) continue;
       const bool known =
           std::any_of(sums.begin(), sums.end(), [&](const Sum& sum) { return same(sum.depth, tile.depth); });
