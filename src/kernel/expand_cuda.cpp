@@ -258,15 +258,22 @@ class Expander {
   /// of an index, past which copies bring zeros.
   ///   inner  rounds of the loops inside of it
   std::vector<Condition> ends_of(const std::vector<const Loop*>& nest, std::int64_t inner) const {
+    const auto is_behind = [](const Affine& value, const Condition& end) {
+      const auto further = value - end.value;
+      return further.constant == 0 &&
+             std::all_of(further.terms.begin(), further.terms.end(), [](const Term& t) { return t.coefficient > 0; });
+    };
     const auto copies_zeros = [&](const Condition& end) {
       return std::all_of(nest.back()->body.begin(), nest.back()->body.end(), [&](const Statement& statement) {
         const auto* copy = std::get_if<Copy>(&statement.node);
-        return copy == nullptr || copy->boxes ||
-               std::any_of(copy->when.begin(), copy->when.end(), [&](const auto& when) {
-                 const auto further = when.value - end.value;
-                 return when.below == end.below && further.constant == 0 &&
-                        std::all_of(further.terms.begin(), further.terms.end(),
-                                    [](const Term& t) { return t.coefficient > 0; });
+        if (copy != nullptr && copy->boxes) {  // past the extent of the tensor, not of a part of the sum
+          const auto& dimensions = kernel_.maps[static_cast<std::size_t>(copy->boxes->map)].dimensions;
+          for (std::size_t k = 0; k < dimensions.size(); ++k)
+            if (dimensions[k].extent == end.below && is_behind(copy->boxes->at[k], end)) return true;
+          return false;
+        }
+        return copy == nullptr || std::any_of(copy->when.begin(), copy->when.end(), [&](const Condition& when) {
+                 return when.below == end.below && is_behind(when.value, end);
                });
       });
     };

@@ -380,6 +380,13 @@ const std::vector<WrittenContraction> kCases = {
      "tile a:32; tile c:16; tile b:64:16; order task a0 c0 cluster b0 last 3 sum b1; stage A at b1 maps a b;"
      "stage B at b1 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2; store shared;"
      "pipeline b1 3"},
+    {"ad,db->ab",  // both by tensor maps, in parts of four rounds and of three, whose boxes end inside of the tensors
+     {{'a', 96}, {'b', 48}, {'d', 112}},
+     {DType::f64},
+     kAny,
+     kNone,
+     "tile a:32; tile c:16; tile b:64:16; order task a0 c0 cluster b0 last 3 sum b1; stage A at b1 maps a b;"
+     "stage B at b1 maps b c; atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b1 2"},
     {"ad,bd->ab",  // warp groups in tf32, which blocks round when they stage it: ragged, sums that are added to
      {{'a', 120}, {'b', 40}, {'d', 100}},
      {DType::f32},
