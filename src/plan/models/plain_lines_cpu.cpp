@@ -4,12 +4,10 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "kernel/kernel.hpp"
+
 namespace ricci::plan {
-namespace {
-
-constexpr std::int64_t kLine = 64;
-
-}  // namespace
+using kernel::kLineBytes;
 
 PlainLineCounter::PlainLineCounter(const ir::Program& program, const OperationCounts& operations,
                                    const CpuModel& device)
@@ -27,7 +25,7 @@ PlainLineCounter::PlainLineCounter(const ir::Program& program, const OperationCo
 
 void PlainLineCounter::add(const ir::Affine& offset, DType type, bool result) {
   Stream stream{{}, static_cast<std::int64_t>(size_of(type)), 0, result};
-  stream.begin = std::gcd(kLine, offset.constant * stream.element);
+  stream.begin = std::gcd(kLineBytes, offset.constant * stream.element);
   for (std::size_t q = 0; q < offset.coefficient.size(); ++q) {
     if (offset.coefficient[q] != 0) stream.strides.emplace_back(q, std::abs(offset.coefficient[q]));
   }
@@ -45,7 +43,7 @@ void PlainLineCounter::go_through(Stream& stream) const {
   std::int64_t runs = 1, run = 1, begin = stream.begin;
   for (const auto& [q, stride] : stream.strides) {
     const auto values = reach_[q];
-    const bool in_run = stride <= std::max(run, kLine / stream.element);
+    const bool in_run = stride <= std::max(run, kLineBytes / stream.element);
     if (in_run) {
       run += stride * (values - 1);
     } else {
@@ -56,13 +54,13 @@ void PlainLineCounter::go_through(Stream& stream) const {
   }
   const auto bytes = run * stream.element;
   stream.runs = static_cast<double>(runs);
-  stream.lines = static_cast<double>(runs * (bytes + kLine - std::gcd(begin, bytes))) / kLine;
+  stream.lines = static_cast<double>(runs * (bytes + kLineBytes - std::gcd(begin, bytes))) / kLineBytes;
 }
 
 PlainCpuLines PlainLineCounter::count(const std::vector<std::int64_t>& round, const std::vector<int>& order) {
   constexpr double kShare = 0.75;  // of the first cache, as sets fill unevenly
-  const double first_room = kShare * static_cast<double>(device_.l1_bytes) / kLine,
-               second_room = static_cast<double>(device_.l2_bytes) / kLine;
+  const double first_room = kShare * static_cast<double>(device_.l1_bytes) / kLineBytes,
+               second_room = static_cast<double>(device_.l2_bytes) / kLineBytes;
   const auto rounds_along = [&](std::size_t q) {
     const auto values = std::max<std::int64_t>(round[q], 1),
                rounds = (program_.indices[q].extent + values - 1) / values;
