@@ -81,7 +81,7 @@ class LaunchTimes {
   double seconds_;   ///< of so many cycles
   bool overlapped_, short_sum_, multiply_adds_;
   bool ahead_ = false;    ///< the first fragments of a round are read in the one before
-  double in_step_;        ///< share that a sum is short of by what its multiply-adds wait for each other
+  double in_step_;        ///< of multiply-adds: 1 where blocks of short sums are in step, 0 of endless ones
   double around_;         ///< cycles of a block besides its rounds
   double last_part_;      ///< of a sum, that each of the last blocks has
   double last_in_parts_;  ///< times that it is to be worth
