@@ -72,6 +72,19 @@ TEST_CASE("vectors run along an operand's neighbours where the result's lie acro
   for (const auto& candidate : pairs) CHECK_FALSE(has(candidate.schedule.name, "vectors along"));
 }
 
+TEST_CASE("rows of which tiles leave a rest are packed, or read in place by tiles that leave none") {
+  plan::CpuModel device;
+  device.vector_bytes = device.datapath_bytes = 16;
+  const auto program = contraction("ca,bc->ab", {{693, 8}, {7, 693}, {8, 7}}, DType::i32);
+  int across = 0;
+  for (const auto& candidate : plan::contraction_candidates(program, device)) {
+    INFO(candidate.schedule.name);
+    across += has(candidate.schedule.name, "vectors along") ? 1 : 0;
+    CHECK_NOTHROW(kernel::expand(kernel::build(program, candidate.schedule, kernel::Target::cpu)));
+  }
+  CHECK(across > 0);
+}
+
 TEST_CASE("rows that go on in memory are read in place, and their results leave by whole lines") {
   const std::vector<std::vector<std::int64_t>> extents = {{72, 72, 72, 72}, {72, 24}, {72, 24, 72, 72}};
   const auto best = plan::contraction_candidates(contraction("dabe,ec->dcba", extents, DType::f64), with_units(64), 1);

@@ -318,7 +318,7 @@ class CpuContractionEnumerator : public ContractionSides {
   }
 
   /// f(us, blocking) of every way to block a register tile that may take no longer than `most_us`; rows that are packed
-  /// make no other blocks.
+  /// make no other blocks than as many that are not.
   template <class F>
   void for_each_blocking(const RegisterTile& tile, const double& most_us, F f) {
     std::array<std::array<bool, 3>, 2> known = {};
@@ -340,7 +340,7 @@ class CpuContractionEnumerator : public ContractionSides {
         const std::size_t columns = way.pack_columns ? 1 : 0, number = static_cast<std::size_t>(blocks);
         auto& b = blocked_[columns][number];
         std::optional<double> us;
-        if (!std::exchange(known[columns][number], true)) {
+        if (!std::exchange(known[columns][number], true) || !same(b.rows, way.rows)) {
           b = way;
           b.blocks = blocks;
           b.pack_rows = pack_rows_first(tile, way.pack_columns);
