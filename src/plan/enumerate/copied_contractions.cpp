@@ -53,7 +53,7 @@ class KnownTimes {
   double usual_copies_us(int which) const {
     return sum_of(which, [&](int one) {
       const double moved = 2 * bytes(one);
-      return device_.beyond_caches(moved) ? moved / (device_.thread_GBs(true, 20) * device_.threads * 1e3) : 0;
+      return waits_for_memory(moved, device_) ? moved / (device_.thread_GBs(true, 20) * device_.threads * 1e3) : 0;
     });
   }
   /// Whether the product with these copies, behind others that take so long, may take no longer than `most_us`.
@@ -106,7 +106,7 @@ double short_rows_us(const kernel::Composite& composite, const CpuModel& device)
     const auto& buffer = program.buffers[static_cast<std::size_t>(program.statement().buffer)];
     const auto points = static_cast<double>(program.points()), size = static_cast<double>(size_of(buffer.type));
     const double bytes = 2 * points * size;
-    if (device.beyond_caches(bytes) || !device.beyond_caches(2 * bytes)) continue;
+    if (waits_for_memory(bytes, device) || !waits_for_memory(2 * bytes, device)) continue;
     double row = size;
     for (std::size_t q = 0; q < program.indices.size(); ++q) {
       const bool in_rows = program.statement().offset.coefficient[q] == 1 &&

@@ -32,6 +32,9 @@ bool lines_are_shared(const Sides& sides, std::int64_t run_bytes);
 /// Nanoseconds of one thread for one element, its memory aside.
 double element_ns(const Sides& sides, const kernel::Moves& moves);
 
+/// Whether copies of so many bytes, those of both tensors, are bound by memory.
+bool waits_for_memory(double bytes, const CpuModel& device);
+
 /// What a copy takes at least that reads and writes so many bytes together, whatever its order and moves.
 double least_copy_us(double bytes, const CpuModel& device);
 
@@ -54,7 +57,7 @@ class CpuMovePrices {
   /// Nanoseconds that memory or caches take at least, whatever runs such moves read and write.
   double least_memory_ns(const kernel::Moves& moves) const;
   double memory_ns(const kernel::Moves& moves, const Traffic& traffic) const;
-  bool beyond_caches() const { return device_.beyond_caches(read_bytes_ + write_bytes_); }
+  bool beyond_caches() const { return waits_for_memory(read_bytes_ + write_bytes_, device_); }
 
   const Sides& sides_;
   const CpuModel& device_;
