@@ -103,8 +103,14 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   for (const bool of_rows : {true, false})
     bytes -=
         contraction.elements(of_rows) * static_cast<double>(contraction.element_bytes(of_rows) - copied_bytes(of_rows));
-  double least = least_time_of_launch(contraction.product_cycles(), bytes, false, device);
-  if (groups) least = std::min(least, least_time_of_launch(groups->product_cycles(), bytes, true, device));
+  const auto least_with = [&](double cycles) {
+    const double by_warps = least_time_of_launch(kProducts * cycles, bytes, false, device);
+    if (!groups) return by_warps;
+    return std::min(by_warps, least_time_of_launch(kProducts * groups->product_cycles(), bytes, true, device));
+  };
+  const auto in_three = contraction.in_three_products();
+  const auto& fewest = in_three ? *in_three : contraction;
+  const double least = least_with(fewest.product_cycles());
   const auto may_be_worth = [&](bool of_rows) {
     return best == nullptr || copy_seconds(of_rows) + least < 1e-6 * best->predicted_us;
   };
@@ -143,10 +149,11 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
         if (other.value == value(of_rows) && other.indices == order) return;
       }
       const auto row = tf32 && deep ? whole_rows(contraction, of_rows) : 0;
+      const double product = least_with(fewest.product_cycles(deep + contraction.deep(!of_rows)));
       // One more kernel has to start; rounding saves more than is predicted (ccsd_t of f32 in bf16 on an H100).
       constexpr double kStartUs = 1.5;
-      orders.push_back({value(of_rows), std::move(order), row, tf32, deep, 1e6 * least,
-                        1e6 * (least + copy_seconds(of_rows)),
+      orders.push_back({value(of_rows), std::move(order), row, tf32, deep, 1e6 * product,
+                        1e6 * (product + copy_seconds(of_rows)),
                         (rounds ? 0 : kStartUs) + (stored ? kStoreGain * best->predicted_us : margin(gathers))});
     };
     if (rounds && (!tf32 || contraction.deep(of_rows))) add(own_order(program, load), contraction.deep(of_rows));
@@ -154,6 +161,9 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
       if (deep || !tf32 || gathers) add(contraction.order(of_rows, deep), deep);
     }
   }
+  // What may take the least time comes first, so that the rest need not be looked at closer.
+  std::stable_sort(orders.begin(), orders.end(),
+                   [](const OperandOrder& x, const OperandOrder& y) { return x.least_us < y.least_us; });
   return orders;
 }
 

@@ -6,7 +6,6 @@
 
 #include "kernel/atom_types.hpp"
 #include "kernel/warp_group.hpp"
-#include "plan/models/pipe_rates.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -193,7 +192,8 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
   depth_unit = !fma ? std::max(used.k, 8) : deep_rows || deep_columns ? widest(size) : 1;
   real_products = is_complex(type) ? 4 : 1;
   rate = copied_rate = pipe_rate(device.sm, instruction, type, factor_parts);
-  if (fma && !is_outer() && (type == DType::f32 || type == DType::c64)) {
+  waits_along_depth_ = fma && !is_outer() && (type == DType::f32 || type == DType::c64);
+  if (waits_along_depth_) {
     rate *= multiply_add_rate(static_cast<int>(deep_rows) + static_cast<int>(deep_columns));
     copied_rate *= multiply_add_rate(0);
   }

@@ -12,6 +12,7 @@
 #include "kernel/warp_tile.hpp"
 #include "plan/enumerate/contraction_tiles.hpp"
 #include "plan/models/device_model.hpp"
+#include "plan/models/pipe_rates.hpp"
 
 namespace ricci::plan {
 
@@ -128,6 +129,10 @@ class GpuContraction {
   double operand_bytes() const { return (elements(true) + elements(false)) * static_cast<double>(size); }
   /// Cycles of one multiprocessor's units for all products, of operands in the best order.
   double product_cycles() const;
+  /// The same with so many operands along the depth: multiply-adds wait for registers of neighbours there.
+  double product_cycles(int deep) const {
+    return product_cycles() * (waits_along_depth_ ? multiply_add_rate(0) / multiply_add_rate(deep) : 1);
+  }
   /// Indices of an operand, slowest first, in which blocks read it by whole vectors: along the depth, in the order in
   /// which it lies in the other one, or along its own side, as that lies in the result.
   std::vector<int> order(bool of_rows, bool along_depth) const;
@@ -240,6 +245,7 @@ class GpuContraction {
   std::vector<std::int64_t> batch_in_result_;  ///< strides of the batch's axes
   const kernel::Atom* atom_ = nullptr;         ///< found by its name once
   int batch_lanes_ = 1;                        ///< of it
+  bool waits_along_depth_ = false;             ///< whether the rate depends on how many operands lie along it
   double products_over_memory_ = 0;            ///< time that products take alone, over memory's
   ir::NodeId rows_load_ = -1, columns_load_ = -1;
   std::string rows_name_, columns_name_;
