@@ -100,6 +100,8 @@ void Builder::atom(const Directive& directive) {
   if (moved(mma.rows, b) || moved(mma.columns, a)) fail("rows are indices of one operand, columns those of the other");
   mma.a = operand(a);
   mma.b = operand(b);
+  columns_ = mma.columns;
+  if (directive.over > 1) join_lanes(mma, directive.over);
   const bool lanes_of_both = !mma.columns.empty() && mma.a.index.front().coefficient(mma.columns.back().var) != 0;
   if (lanes > 1) check_lanes(mma, mma.b, lanes);
   if (lanes > 1 && lanes_of_both) check_lanes(mma, mma.a, lanes);
@@ -165,6 +167,35 @@ void Builder::check_lanes(const Mma& mma, const Access& operand, int lanes) {
                      array.name));
   }
   if (array.space != Space::global && last.extent % lanes != 0) array.shape.front() += lanes - last.extent % lanes;
+}
+
+void Builder::join_lanes(Mma& mma, int columns) {
+  if (group_ != nullptr || is_complex(product().of.type))
+    fail("lanes run along one column of groups of products, and of complex numbers");
+  if (static_cast<std::size_t>(columns) > mma.columns.size()) fail("lanes run over more columns than there are");
+  const auto first = mma.columns.end() - columns;
+  auto& index = mma.b.index.front();
+  std::string name;
+  for (auto digit = first; digit != mma.columns.end(); ++digit) {
+    if (digit != first && ends_inside(static_cast<std::size_t>(index_of(digit->var))))
+      fail(fmt::format("lanes run over {}, of which a tile has some that do not exist", var_name(digit->var)));
+    name += var_name(digit->var);
+  }
+  Digit joined{-1, 1};
+  for (auto digit = mma.columns.end(); digit-- != first;) {
+    if (digit->extent == 1 || mma.a.index.front().coefficient(digit->var) != 0 ||
+        index.coefficient(digit->var) != joined.extent)
+      fail(
+          fmt::format("lanes run over {}, which does not go on where the columns behind it end", var_name(digit->var)));
+    lanes_.push_back({.var = digit->var, .divisor = joined.extent, .modulus = digit == first ? 0 : digit->extent});
+    index = index.with(digit->var, Affine(0));
+    joined.extent *= digit->extent;
+  }
+  joined.var = new_var(std::move(name), joined.extent);
+  for (auto& let : lanes_) let.of = Affine::of(joined.var);
+  index = index + Affine::of(joined.var);
+  mma.columns.erase(first, mma.columns.end());
+  mma.columns.push_back(joined);
 }
 
 Access Builder::operand(const Factor& factor) const {
@@ -239,7 +270,7 @@ Body Builder::assemble(std::size_t k) {
   if (prefetched_) {
     const auto& mma = products_.front().mma;
     auto digits = mma.rows;
-    digits.insert(digits.end(), mma.columns.begin(), mma.columns.end());
+    digits.insert(digits.end(), columns_.begin(), columns_.end());
     Prefetch lines{result().element(), std::move(digits), true, quotients(program_.statement().offset)};
     body.push_back({std::move(lines), atom_number_});
   }
@@ -373,6 +404,7 @@ Body Builder::flush() {
   whole.to = result.element();
   whole.when = inside(statement.offset, true);
   whole.quotients = quotients(statement.offset);
+  whole.quotients.insert(whole.quotients.end(), lanes_.begin(), lanes_.end());
   whole.nontemporal = nontemporal_;
   whole.relaid = relaid_;
   whole.atomic = atomic_;

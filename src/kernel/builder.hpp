@@ -229,6 +229,9 @@ class Builder {
   /// Whether vectors of columns can be read of an operand, and room for the last one where columns end inside of it.
   void check_lanes(const Mma& mma, const Access& operand, int lanes);
 
+  /// The last columns as one, along which lanes run, as they lie in the second operand.
+  void join_lanes(Mma& mma, int columns);
+
   Access operand(const Factor& factor) const;
 
   /// That of the section: all of its products have the same rows and columns.
@@ -282,6 +285,8 @@ class Builder {
   std::size_t earlier_vars_, earlier_arrays_;
   std::vector<std::size_t> reused_;  // arrays of earlier sections
   std::vector<Let> quotients_;       // indices that are joined, by the values of their axes
+  std::vector<Let> lanes_;           // columns that are joined for lanes, by the value of these
+  std::vector<Digit> columns_;       // of the register tile, each for itself
   std::vector<Ordered> order_;
   std::size_t atoms_ = 0;  // of the products so far
   bool nontemporal_ = false, prefetched_ = false;

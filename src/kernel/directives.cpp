@@ -123,6 +123,7 @@ std::vector<Numbers> numbers_of(Directive& d) {
   if (d.kind != Kind::atom) return {};
   const bool gpu = d.warps[0] > 0;
   return {{"lanes", {&d.lanes, 1}, !gpu},
+          {"over", {&d.over, 1}, !gpu && d.over > 1},
           {"warps", d.warps, gpu},
           {"runs", d.runs, gpu},
           {"parts", {&d.parts, 1}, gpu && d.parts > 1},

@@ -10,7 +10,8 @@
 //   stage B at d0 scratch c1 d c    a copy of what operand B is in the body of loop d0, in an array whose dimensions
 //                                   are these loops, the last one contiguous
 //   stage A at d0 maps a d          on a GPU from sm_90 on: the same by a tensor map, box by box
-//   atom fma rows a columns c depth d lanes 8                                     on a CPU: vectors of 8 columns
+//   atom fma rows a columns c depth d lanes 8                                     on a CPU: vectors of 8 columns; `over
+//                                   2`: of the last two of these as one
 //   atom m16n8k8_f64 rows a columns c depth d warps 2x4 runs 2x1x1                on a GPU: a block has 2 x 4 warps; a
 //                                   lane holds runs of 2 neighbours along rows, 1 along columns and depth; `blocks 2`
 //                                   of a multiprocessor at once have room for their registers; `parts 2`: factors of
@@ -121,6 +122,7 @@ struct Directive {
   /// under ""
   std::vector<std::pair<std::string, std::vector<std::string>>> loops = {};
   int lanes = 1;                        ///< atom, on a CPU
+  int over = 1;                         ///< atom, on a CPU: columns, the last ones, that lanes run along as one
   std::array<int, 2> warps = {0, 0};    ///< atom, on a GPU: along rows and columns
   std::array<int, 3> runs = {1, 1, 1};  ///< atom, on a GPU: neighbours that a lane holds along rows, columns, depth
   int parts = 1;                        ///< atom, on a GPU: that each factor is the sum of

@@ -69,6 +69,8 @@ class JoinedRuns {
   bool are_neighbours(const Affine& index) const {
     return fastest_.of.coefficient(digit_) == 1 && index.coefficient(fastest_.var) == 1;
   }
+  /// Whether the last run ends with the digit.
+  bool end_with_digit() const { return fastest_.of == Affine::of(digit_); }
   /// make(piece) of each run that `lanes` neighbours from the digit's value `first` on lie in: mostly all are in one.
   Body pieces(Kernel& kernel, const Affine& first, int lanes, const std::function<Body(const Piece&)>& make) const;
 

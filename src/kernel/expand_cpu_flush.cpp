@@ -43,7 +43,9 @@ class FlushExpander {
       even.to.index.front() = along_axes(even.to.index.front(), axis);
       even.value = along(std::move(even.value), axis, flush.accumulator);
       const bool uneven = std::any_of(axis.begin(), axis.end(), [&](const Let& let) {
-        return even.to.index.front().coefficient(let.var) != 0 || is_used(even.value, let.var);
+        const auto ends = [&](const Condition& condition) { return condition.value.coefficient(let.var) != 0; };
+        return even.to.index.front().coefficient(let.var) != 0 || is_used(even.value, let.var) ||
+               std::any_of(even.when.begin(), even.when.end(), ends);
       });
       if (uneven) continue;
       flush = std::move(even);
@@ -74,6 +76,18 @@ class FlushExpander {
     return all;
   }
 
+  /// The same where conditions hold, of which some may be of these quotients.
+  static Body named_where(const Flush& flush, const Affine& element, std::vector<Condition> when, Body body) {
+    const auto lets = quotients_of(flush, {flush.columns.back()});
+    const auto inner = std::stable_partition(when.begin(), when.end(), [&](const Condition& condition) {
+      return std::none_of(lets.begin(), lets.end(),
+                          [&](const Let& let) { return condition.value.coefficient(let.var) != 0; });
+    });
+    std::vector<Condition> inside(inner, when.end());
+    when.erase(inner, when.end());
+    return where(std::move(when), named(flush, element, where(std::move(inside), std::move(body))));
+  }
+
   Body one(const Flush& flush) {
     const auto lanes = kernel_.array(flush.accumulator).lanes;
     const auto columns = columns_of(kernel_, flush.columns, lanes);
@@ -90,6 +104,7 @@ class FlushExpander {
       for (const auto* digits : {&flush.rows, &flush.columns}) {
         for (const auto& digit : *digits) all = with(std::move(all), digit.var, Affine(digit.extent - 1));
       }
+      for (const auto& let : flush.quotients) all = with(std::move(all), let.var, Affine(kernel_.extent(let.var) - 1));
       Flush whole = flush;
       whole.when.clear();
       return where(std::move(all), across(whole), across(flush));
@@ -195,7 +210,7 @@ class FlushExpander {
   std::optional<Body> by_runs(const Flush& flush, const Columns& columns, const Access& sum) {
     const auto lane = flush.columns.back();
     const JoinedRuns runs(kernel_, lane.var, flush.quotients, flush.when);
-    if (lane.extent % columns.lanes != 0 || !runs.are_neighbours(flush.to.index.front()) ||
+    if ((lane.extent % columns.lanes != 0 && !runs.end_with_digit()) || !runs.are_neighbours(flush.to.index.front()) ||
         !moved_by_lanes_alone(flush.value, flush.accumulator, runs.fastest()))
       return std::nullopt;
     auto outer = flush.columns;
@@ -203,18 +218,20 @@ class FlushExpander {
     std::vector<Condition> others;
     std::copy_if(flush.when.begin(), flush.when.end(), std::back_inserter(others),
                  [&](const Condition& condition) { return condition.value.coefficient(lane.var) == 0; });
-    auto pieces = runs.pieces(kernel_, Affine::of(columns.vectors, columns.lanes), columns.lanes,
-                              [&](const JoinedRuns::Piece& piece) {
-                                Store store;
-                                store.to = piece.of(flush.to, columns.lanes, runs.fastest());
-                                store.value = in_piece(flush.value, sum, flush.accumulator, piece, runs.fastest());
-                                store.nontemporal = flush.nontemporal && !store.to.since && !store.to.until;
-                                auto rows = loops(flush.rows, Bind::unroll, where(others, {{std::move(store)}}),
-                                                  quotients_of(flush, flush.columns, false));
-                                // A single row's quotients are no loop's: the next piece has its own.
-                                const bool bare = std::holds_alternative<Let>(rows.front().node);
-                                return bare ? Body{{Section{"", std::move(rows)}}} : rows;
-                              });
+    auto pieces = runs.pieces(
+        kernel_, Affine::of(columns.vectors, columns.lanes), columns.lanes, [&](const JoinedRuns::Piece& piece) {
+          Store store;
+          store.to = piece.of(flush.to, columns.lanes, runs.fastest());
+          store.value = in_piece(flush.value, sum, flush.accumulator, piece, runs.fastest());
+          store.nontemporal = flush.nontemporal && !store.to.since && !store.to.until;
+          auto when = others;
+          for (const auto& [name, by] : piece.names) when = with(std::move(when), name, Affine::of(by));
+          auto rows = loops(flush.rows, Bind::unroll, where(std::move(when), {{std::move(store)}}),
+                            quotients_of(flush, flush.columns, false));
+          // A single row's quotients are no loop's: the next piece has its own.
+          const bool bare = std::holds_alternative<Let>(rows.front().node);
+          return bare ? Body{{Section{"", std::move(rows)}}} : rows;
+        });
     auto others_of_columns = quotients_of(flush, outer);
     std::erase_if(others_of_columns, [&](const Let& let) { return let.of.coefficient(lane.var) != 0; });
     return loops(columns.digits, Bind::unroll, std::move(pieces), others_of_columns);
@@ -350,8 +367,9 @@ class FlushExpander {
     auto exists = with(when, columns.lane, element);
     if (flush.columns.back().extent % lanes != 0) exists.push_back({element, flush.columns.back().extent});
     const bool nontemporal = flush.nontemporal && to.count == 0;
-    auto store = named(flush, element, {{Store{std::move(to), std::move(value), nontemporal}}});
-    body.push_back(loop_over(w, Bind::unroll, where(std::move(exists), std::move(store))));
+    body.push_back(loop_over(
+        w, Bind::unroll,
+        named_where(flush, element, std::move(exists), {{Store{std::move(to), std::move(value), nontemporal}}})));
     return body;
   }
 
@@ -363,7 +381,7 @@ class FlushExpander {
     Body store{{Store{with(flush.to, columns.lane, element), std::move(value)}}};
     auto when = with(flush.when, columns.lane, element);
     if (flush.columns.back().extent % columns.lanes != 0) when.push_back({element, flush.columns.back().extent});
-    store = where(std::move(when), named(flush, element, std::move(store)));
+    store = named_where(flush, element, std::move(when), std::move(store));
     return loops(both(flush.rows, columns.digits), Bind::unroll, {loop_over(lane, Bind::unroll, std::move(store))},
                  quotients_of(flush, {flush.columns.back()}, false));
   }

@@ -549,6 +549,8 @@ TEST_CASE("directives that break a rule are refused by name") {
   refused("order serial c; atom fma columns a depth b lanes 8", "lanes are neighbours along a");
   refused("order serial a; atom fma columns c depth b lanes 6", "lanes are a power of two");
   refused("order serial a c; atom fma depth b lanes 8", "and there are none");
+  refused("order serial a; atom fma columns c depth b lanes 8 over 2", "more columns than there are");
+  refused("tile a:7; order serial c; atom fma columns a0 a depth b lanes 8 over 2", "lanes run over a, which does not");
   refused("atom m16n8k8_f64 rows a columns c depth b", "there is no atom m16n8k8_f64 on a CPU");
   refused("order task b; atom fma rows a columns c", "b is summed over");
   refused("order serial c; atom fma columns a depth b batch c lanes 1", "c is a loop of the order");

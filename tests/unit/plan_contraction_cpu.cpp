@@ -310,6 +310,21 @@ TEST_CASE("tiles of columns go on in the result where all of these are neighbour
   CHECK(followed_in_result(b, problem, device) == nullptr);
 }
 
+TEST_CASE("vectors run on into another column where they end in the middle of one") {
+  auto device = with_units(64);
+  device.threads = 2;
+  // CCSD(T) of the TCCG benchmark, smaller: vectors of 16 along 21, of which three values of c go on at once.
+  const auto program =
+      contraction("bgfd,caeg->fedcba", {{17, 21, 17, 21}, {17, 21, 17, 21}, {17, 17, 21, 17, 17, 21}}, DType::f32);
+  const auto best = plan::best_candidate(program, device).schedule;
+  INFO(kernel::print(best.directives));
+  CHECK(has(best.name, "x63 "));
+  CHECK(has(kernel::print(best.directives), " lanes 16 over 2"));
+  for (const auto& each : plan::contraction_candidates(program, device)) kernel::verify(each.schedule, program, {});
+  const auto even = contraction("ab,bcd->dac", {{48, 24}, {24, 64, 40}, {40, 48, 64}}, DType::f32);
+  CHECK_FALSE(has(kernel::print(plan::best_candidate(even, device).schedule.directives), " over "));
+}
+
 TEST_CASE("axes are joined where register tiles of each leave much over") {
   auto device = with_units(32);
   device.threads = 2;
@@ -349,9 +364,9 @@ TEST_CASE("pairs of tensors are copied around long products, and one at a time w
   CHECK(copies(contraction("cdgalkji,fhbelkij->hgfedcba",
                            {{5, 5, 5, 5, 6, 6, 6, 6}, {5, 5, 5, 5, 6, 6, 6, 6}, {5, 5, 5, 5, 5, 5, 5, 5}},
                            DType::f64)) == "BC");
-  // Its 2931st, smaller: all three leave a product of matrices.
+  // Its 2931st, smaller, of f32: all three leave a product of matrices.
   const auto program =
-      contraction("iadch,giehbf->gfedcba", {{6, 9, 9, 9, 9}, {6, 6, 9, 9, 9, 9}, {6, 9, 9, 9, 9, 9, 9}}, DType::f64);
+      contraction("iadch,giehbf->gfedcba", {{6, 9, 9, 9, 9}, {6, 6, 9, 9, 9, 9}, {6, 9, 9, 9, 9, 9, 9}}, DType::f32);
   CHECK(copies(program) == "ABC");
   const auto composite = kernel::composite_of(program, plan::best_candidate(program, device).schedule);
   CHECK(composite.canonical(composite.product).program.indices.size() == 3);

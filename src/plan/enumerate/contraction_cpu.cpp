@@ -206,10 +206,12 @@ class CpuContractionEnumerator : public ContractionSides {
         continue;
       }
       for (const std::int64_t vectors : {1, 2, 3, 4, 5, 6}) {
-        // More than the fastest index has are those of as many values of the one before it. Of lanes that both operands
-        // have there is one vector, for as many values of the other columns, and a row takes one to read it.
+        // More than the fastest index has are those of as many values of the one before it, or go on in that. Of lanes
+        // that both operands have there is one vector, for as many values of the other columns, and a row takes one to
+        // read it.
         const auto along = lanes_of_both() ? 1 : parts(lane_extent(), lanes);
-        if (vectors > along && (columns_.size() == 1 || vectors % along != 0)) continue;
+        const bool even = vectors % along == 0 || lane_extent() % lanes != 0;
+        if (vectors > along && (columns_.size() == 1 || !even)) continue;
         // A row of complex numbers has sums of its real and of its imaginary parts. Without AVX, and so without fused
         // multiply-adds, its products take registers.
         const auto held = vectors * halves;

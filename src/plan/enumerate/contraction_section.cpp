@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace ricci::plan::gett {
@@ -35,7 +36,7 @@ bool in_parts(const Axis& axis) { return axis.tile != axis.extent; }
 }  // namespace
 
 void add_loops(kernel::Directives& list, const Names& indices, const Blocking& blocking, const Names& tasks,
-               const Axis* last) {
+               bool along_result) {
   const auto tile = [&](const Axis& axis, std::vector<std::int64_t> sizes) {
     Directive directive;
     directive.kind = Directive::Kind::tile;
@@ -51,12 +52,17 @@ void add_loops(kernel::Directives& list, const Names& indices, const Blocking& b
     tile(axis, {axis.tile});
     serial.push_back(name(indices, axis) + "0");
   }
-  for (const auto& names :
-       {loops(indices, blocking.rows, "1"), column_tiles(indices, blocking), loops(indices, blocking.rows, "2")})
+  const auto blocks = loops(indices, blocking.rows, "1");
+  serial.insert(serial.end(), blocks.begin(), blocks.end());
+  const auto tiles = serial.size();
+  for (const auto& names : {column_tiles(indices, blocking), loops(indices, blocking.rows, "2")})
     serial.insert(serial.end(), names.begin(), names.end());
-  if (last != nullptr) {
-    const auto loop = std::find(serial.begin(), serial.end(), name(indices, *last) + "1");
-    std::rotate(loop, loop + 1, serial.end());
+  if (along_result) {
+    std::map<std::string, std::int64_t> steps;
+    for (const auto& axis : blocking.columns) steps[name(indices, axis) + "1"] = axis.in_result;
+    for (const auto& axis : blocking.rows) steps[name(indices, axis) + "2"] = axis.in_result;
+    std::stable_sort(serial.begin() + static_cast<std::ptrdiff_t>(tiles), serial.end(),
+                     [&](const std::string& x, const std::string& y) { return steps.at(x) > steps.at(y); });
   }
   Directive order;
   order.kind = Directive::Kind::order;
@@ -76,6 +82,9 @@ void add_product(kernel::Directives& list, const Names& indices, const Blocking&
     for (const auto& names : {depth, loops(indices, side)})
       dimensions.insert(dimensions.end(), names.begin(), names.end());
     directive.loops = {{"", std::move(dimensions)}};
+    // Each step of the depth begins with a vector.
+    if (&side == &blocking.columns && blocking.lane_columns() > 1)
+      directive.padding = static_cast<int>(up(blocking.along_lanes(), blocking.lanes) - blocking.along_lanes());
     list.push_back(std::move(directive));
   };
   if (blocking.pack_columns) {
@@ -98,6 +107,7 @@ void add_product(kernel::Directives& list, const Names& indices, const Blocking&
   atom.loops = {{"rows", loops(indices, blocking.rows)}, {"columns", loops(indices, blocking.columns)}};
   if (!depth.empty()) atom.loops.emplace_back("depth", depth);
   atom.lanes = static_cast<int>(blocking.lanes);
+  atom.over = blocking.lane_columns();
   list.push_back(std::move(atom));
 }
 

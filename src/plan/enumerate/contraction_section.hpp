@@ -13,9 +13,9 @@ namespace ricci::plan::gett {
 /// rows.
 ///   indices  names, by Axis::index
 ///   tasks    loops over tasks, the slowest first: an index of the batch, or any other one's name with a 0 behind it
-///   last     the columns' axis whose tiles are the innermost loop; null: those of the rows are
+///   along_result  tiles come in the order in which the result has them; else those of the rows are inside of columns'
 void add_loops(kernel::Directives& list, const std::vector<std::string>& indices, const Blocking& blocking,
-               const std::vector<std::string>& tasks, const Axis* last = nullptr);
+               const std::vector<std::string>& tasks, bool along_result = false);
 
 /// What is packed of a product's operands, and its atom, inside of such loops.
 void add_product(kernel::Directives& list, const std::vector<std::string>& indices, const Blocking& blocking,

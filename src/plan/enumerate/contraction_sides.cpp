@@ -101,6 +101,10 @@ bool ContractionSides::suits(Lanes lanes) {
   std::stable_sort(columns_.begin(), columns_.end(), by_result);
   const auto is_lane = [&](const Axis& axis) { return axis.index == lane; };
   std::stable_partition(columns_.begin(), columns_.end(), [&](const Axis& axis) { return !is_lane(axis); });
+  // What vectors run over is best far away where much is written: each of its values is a place that tiles go on at.
+  const bool apart = problem_.far_result && depth_extent() <= kShortSum &&
+                     lane_extent() % (device_->vector_bytes / problem_.size) != 0;
+  if (apart && !across_ && columns_.size() > 2) std::rotate(columns_.begin(), columns_.begin() + 1, columns_.end() - 1);
   std::stable_sort(rows_.begin(), rows_.end(), by_result);
   // The fastest of the depth last: what is packed is read along it.
   sort_depth(depth_, product(rows_, extent_of), product(columns_, extent_of) / (of_both ? lane_extent() : 1));
@@ -326,7 +330,8 @@ bool ContractionSides::make_tiles(Blocking& b, std::int64_t vectors, std::int64_
   if (across_) return tile_across(b, vectors, most_rows, [&] { cover_rows(b.rows, most_rows); });
   lane.tile = std::min(vectors * b.lanes, up(lane.extent, b.lanes));
   if (!b.pack_columns) shorten(lane, b.lanes);
-  if (const auto more = vectors / parts(lane.tile, b.lanes); more > 1) {
+  if (const auto along = parts(lane.tile, b.lanes), more = vectors / along; !run_over(b, vectors) && more > 1) {
+    if (vectors % along != 0) return false;
     auto& next = b.columns[b.columns.size() - 2];
     next.tile = parts(next.extent, parts(next.extent, more));
     if (!b.pack_columns && next.extent % next.tile != 0) return false;
@@ -340,6 +345,19 @@ bool ContractionSides::make_tiles(Blocking& b, std::int64_t vectors, std::int64_
   }
   return b.pack_rows ||
          std::all_of(b.rows.begin(), b.rows.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });
+}
+
+bool ContractionSides::run_over(Blocking& b, std::int64_t vectors) const {
+  if (!b.pack_columns || b.columns.size() == 1 || problem_.complex || lane_extent() % b.lanes == 0) return false;
+  auto &lane = b.columns.back(), &next = b.columns.end()[-2];
+  const auto most = std::min(vectors * b.lanes / lane.extent, next.extent);
+  if (most < 2 || lane.in_result != 1 || lane.joined || next.joined) return false;
+  const auto tiles = parts(next.extent, most), tile = parts(next.extent, tiles);
+  const auto over = static_cast<double>(tiles * parts(tile * lane.extent, b.lanes));  // vectors of all columns
+  if (over * kWorthJoining > static_cast<double>(next.extent * parts(lane.extent, b.lanes))) return false;
+  lane.tile = lane.extent;
+  next.tile = tile;
+  return true;
 }
 
 bool ContractionSides::streams_rows(const Blocking& b) const {
@@ -401,7 +419,7 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
   const auto tile_rows = product(b.rows, tile_of);
   // Few rows where writing is most of the work: tiles come back soon to where they wrote before. Rows that are read in
   // place go on where they ended, so that the processor fetches them ahead.
-  constexpr std::int64_t kShortSum = 128, kFewTiles = 8;
+  constexpr std::int64_t kFewTiles = 8;
   const bool go_on = across_ && !b.pack_rows && b.depth.back().in_rows == 1;
   const bool few = !go_on && depth <= kShortSum && batch * rows * columns * problem_.size > 2 * device_->l2_bytes;
   const auto of_cache = few ? device_->l1_bytes / 2 : device_->l2_bytes * 2 / 5;
@@ -499,7 +517,7 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
     directive.loops = {{"", joined.members}};
     list.push_back(std::move(directive));
   }
-  add_loops(list, names_, b, tasks, followed_in_result(b, problem_, *device_));
+  add_loops(list, names_, b, tasks, follows_result(b, problem_, *device_));
   add_product(list, names_, b, tasks.back(), rows_name_, columns_name_);
   const bool nontemporal = problem_.nontemporal && depth_chunks(b) == 1 && b.writes_vectors();
   if (nontemporal || problem_.far_result) {

@@ -72,6 +72,10 @@ class ContractionSides {
   /// The register tile; false where an operand that is read in place would be read past its end.
   bool make_tiles(Blocking& b, std::int64_t vectors, std::int64_t most_rows) const;
 
+  /// Packed columns whose vectors run on from the last one into the one before it, where that leaves fewer lanes
+  /// unused.
+  bool run_over(Blocking& b, std::int64_t vectors) const;
+
   /// Whether rows are read in place, each along a long sum for few columns: a tile of them is a task then, which reads
   /// as many streams from end to end.
   bool streams_rows(const Blocking& b) const;

@@ -13,6 +13,9 @@ inline std::int64_t parts(std::int64_t value, std::int64_t unit) { return (value
 /// Runs that come from memory side by side as fast as one does: on an AMD EPYC 16 took 1.1 to 1.5 times as long.
 constexpr std::int64_t kStreams = 8;
 
+/// Terms of sums so short that writing is much of the work.
+constexpr std::int64_t kShortSum = 128;
+
 /// An index, its steps in the operands and its blocks, from the register tile outwards.
 struct Axis {
   int index = 0;
@@ -63,6 +66,11 @@ struct Blocking {
   std::int64_t row_tasks = 1, column_tasks = 1;
   bool joined = false;  ///< of a group: adds to the register tiles of the product before it
 
+  /// How many columns, the last ones, vectors run along as one: two of packed ones where the last is no multiple of
+  /// them.
+  int lane_columns() const { return pack_columns && columns.size() > 1 && columns.back().tile % lanes != 0 ? 2 : 1; }
+  /// Elements of a register tile along these.
+  std::int64_t along_lanes() const { return columns.back().tile * (lane_columns() == 1 ? 1 : columns.end()[-2].tile); }
   /// Whether vectors run along another index than the result's fastest.
   bool across() const { return !columns.empty() && columns.back().in_result != 1; }
   /// Whether results are written by whole vectors: along the lanes, or along an index of the tile that is the result's

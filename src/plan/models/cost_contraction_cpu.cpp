@@ -75,7 +75,6 @@ constexpr auto held = [](const Axis& axis) { return std::max(axis.block, axis.ti
 
 /// Of a sum so short that writing is much of the work, into memory.
 bool writes_much(const Blocking& b, const Problem& problem) {
-  constexpr std::int64_t kShortSum = 128;
   return problem.far_result && !problem.group && !b.lanes_of_both() && product(b.depth, extent_of) <= kShortSum;
 }
 
@@ -487,6 +486,10 @@ const Axis* followed_in_result(const Blocking& b, const Problem& problem, const 
   return stays || kPanelLine * vector / 64 <= turns * sums / 2 ? next : nullptr;
 }
 
+bool follows_result(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  return (b.lane_columns() > 1 && writes_much(b, problem)) || followed_in_result(b, problem, device) != nullptr;
+}
+
 CpuContractionCounts counts_of(const Blocking& b, const Problem& problem) {
   CpuContractionCounts does;
   const auto& lane = b.columns.back();
@@ -507,11 +510,11 @@ CpuContractionCounts counts_of(const Blocking& b, const Problem& problem) {
   does.tiles = row_tiles * column_tiles * does.parts;
   does.rounds = n(product(b.depth, tile_of));
   does.sums = does.tile_rows * (problem.complex ? 2 : 1);
-  does.vectors = does.tile_columns / n(lane.tile) * n(parts(lane.tile, b.lanes));
+  does.vectors = does.tile_columns / n(b.along_lanes()) * n(parts(b.along_lanes(), b.lanes));
   does.stores = !b.across()          ? does.tile_rows * does.vectors
                 : b.writes_vectors() ? does.tile_rows * does.tile_columns / n(b.lanes)
                                      : does.tile_rows * does.tile_columns;
-  does.pieces = pieces(b.lanes, lane.run_in_result);
+  does.pieces = pieces(b.lanes, b.lane_columns() > 1 ? lane.extent : lane.run_in_result);
   return does;
 }
 

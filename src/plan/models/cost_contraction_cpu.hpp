@@ -44,6 +44,9 @@ bool reads_ahead(const Blocking& blocking, const Problem& problem, const CpuMode
 /// result that the one before wrote: where these go to memory, and reading the columns of all its tiles from the second
 /// cache again for each tile of rows holds up no multiply-adds. Null: tiles of rows are.
 const Axis* followed_in_result(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+/// Whether loops over tiles lie as the result does, the innermost along what is nearest there: where such an axis is,
+/// or where much is written of several values of a column that vectors run over.
+bool follows_result(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
 /// Gives a register tile one block, in one task.
 void make_whole(Blocking& blocking);
