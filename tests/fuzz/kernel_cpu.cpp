@@ -28,14 +28,18 @@ struct alignas(64) Line {
   unsigned char at[64];
 };
 
-/// `pairs` counts those by vectors of complex numbers.
-std::string failure(std::uint64_t seed, int& contractions, int& pairs) {
+struct Counts {
+  int contractions = 0, pairs = 0, over = 0;  ///< by vectors of complex numbers, and over two columns
+};
+
+std::string failure(std::uint64_t seed, Counts& counts) {
   jit::CpuCompileOptions options;
   options.target = jit::host_cpu();
   const int vector_bytes = options.target.vector_bytes;
   auto made = fuzz::random_contraction(seed, vector_bytes, 6000);
   if (!made) return {};
-  ++contractions;
+  ++counts.contractions;
+  counts.over += made->directives.back().over > 1 ? 1 : 0;
   std::string shown;
   try {
     const auto want = made->einsum.expected();
@@ -44,7 +48,7 @@ std::string failure(std::uint64_t seed, int& contractions, int& pairs) {
         kernel::build(made->program, made->contraction, made->directives, kernel::Target::cpu, vector_bytes));
     const auto source = codegen::print_cpp(kernel, "contraction");
     const auto full = codegen::portable_prelude(made->program) + source.portable + source.text;
-    pairs += source.text.find("times_i(") != std::string::npos ? 1 : 0;
+    counts.pairs += source.text.find("times_i(") != std::string::npos ? 1 : 0;
     shown = kernel::print(kernel) + source.portable + source.text;
     options.contract = made->program.exact ? jit::Contract::off : jit::Contract::on;
     const auto object = jit::load_object(jit::compile_cpu(full, "contraction", options).bytes);
@@ -83,19 +87,24 @@ std::string failure(std::uint64_t seed, int& contractions, int& pairs) {
 TEST_CASE("compiled kernels of random contractions are the interpreter's within their bound") {
   const auto first = fuzz::first_seed(600001);
   const int count = fuzz::cases(250);
-  int contractions = 0, pairs = 0, failed = 0;
+  int failed = 0;
+  Counts counts;
   for (int k = 0; k < count && failed < 3; ++k) {
-    const auto text = failure(first + static_cast<std::uint64_t>(k), contractions, pairs);
+    const auto text = failure(first + static_cast<std::uint64_t>(k), counts);
     if (text.empty()) continue;
     ++failed;
     UNSCOPED_INFO("seed " << first + static_cast<std::uint64_t>(k) << ": " << text);
   }
   CHECK(failed == 0);
-  std::printf("%d contractions (%d by vectors of complex numbers) of %d random einsums from seed %llu on %s\n",
-              contractions, pairs, count, static_cast<unsigned long long>(first), jit::host_cpu().text().c_str());
+  std::printf(
+      "%d contractions (%d by vectors of complex numbers, %d by vectors over two columns) of %d random einsums "
+      "from seed %llu on %s\n",
+      counts.contractions, counts.pairs, counts.over, count, static_cast<unsigned long long>(first),
+      jit::host_cpu().text().c_str());
   if (fuzz::enough(count)) {
-    CHECK(contractions > count / 10);
-    if (count >= 1000) CHECK(pairs > 0);  // one in a hundred
+    CHECK(counts.contractions > count / 10);
+    if (count >= 1000) CHECK(counts.pairs > 0);  // one in a hundred
+    if (count >= 5000) CHECK(counts.over > 0);   // one in five hundred
   }
 }
 

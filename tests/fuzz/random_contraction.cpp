@@ -148,6 +148,7 @@ class Maker {
     }
     if (!of_both.empty()) columns.push_back(of_both);
     if (!columns.empty()) lane_ = columns.back();
+    const auto before_lane = columns.size() > 1 ? columns.end()[-2] : std::string();
     b_is_first_ = swapped;
     const auto add = [&](const char* word, std::vector<std::string>& names) {
       if (!names.empty()) atom_.loops.emplace_back(word, std::move(names));
@@ -161,6 +162,21 @@ class Maker {
     const auto lane = level_of(lane_);
     if (coefficient(b_is_first_ ? contraction_.first : contraction_.second, lane->index) == 0) return;
     while (atom_.lanes * size_of(type) < vector_bytes_ && chance(0.8)) atom_.lanes *= 2;
+    if (atom_.lanes == 1 || is_complex(type) || before_lane.empty() || !runs_over(before_lane) || !chance(0.7)) return;
+    atom_.over = 2;
+    over_ = before_lane;
+  }
+
+  /// Whether lanes may run on from the last column into this one: both are of the second operand alone, packed one
+  /// behind the other.
+  bool runs_over(const std::string& name) const {
+    const auto moves = [&](const std::string& column, bool first) {
+      return coefficient(first ? contraction_.first : contraction_.second, level_of(column)->index) != 0;
+    };
+    const auto may = [&](const std::string& column) {
+      return level_of(column)->extent > 1 && moves(column, b_is_first_) && !moves(column, !b_is_first_);
+    };
+    return may(lane_) && may(name) && !ragged_[level_of(lane_)->index];
   }
 
   std::vector<Level>::const_iterator level_of(const std::string& name) const {
@@ -242,7 +258,7 @@ class Maker {
         if (coefficient(factor, level.index) == 0) continue;
         needed = needed || axes_[level.index].is_joined;
         if (!level.in_atom) continue;
-        needed = needed || ragged_[level.index];
+        needed = needed || ragged_[level.index] || level.name == over_;
         if (level.name == lane_ && atom_.lanes > 1 && level.extent > 1)
           needed = needed || coefficient(factor, level.index) != 1 || level.name != program_.indices[level.index].name;
       }
@@ -287,9 +303,10 @@ class Maker {
       if (coefficient(factor, level.index) == 0) continue;
       const auto place = std::find(order_.begin(), order_.end(), level.name) - order_.begin();
       if (!level.in_atom && place <= static_cast<std::ptrdiff_t>(at)) continue;
-      if (level.name != lane_) dimensions.push_back(level.name);
+      if (level.name != lane_ && level.name != over_) dimensions.push_back(level.name);
     }
     std::shuffle(dimensions.begin(), dimensions.end(), random_);
+    if (!over_.empty() && has_lane(factor)) dimensions.push_back(over_);
     if (has_lane(factor)) dimensions.push_back(lane_);
     if (chance(0.3)) directive.padding = static_cast<int>(pick(1, 9));
     directive.loops.push_back({"", std::move(dimensions)});
@@ -309,6 +326,7 @@ class Maker {
   std::vector<bool> ragged_;   // per index
   Directive atom_;
   std::string lane_;  // the last column
+  std::string over_;  // the one before it, where lanes run on into that
   bool b_is_first_ = false;
   std::vector<std::string> order_;
   std::size_t tasks_ = 0;
