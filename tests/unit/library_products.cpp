@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <numeric>
+#include <set>
 
 #include "catch.hpp"
 #include "library_schedules.hpp"
