@@ -306,6 +306,11 @@ TEST_CASE("tiles of columns go on in the result where all of these are neighbour
   problem.far_result = true;
   const plan::CpuModel device;
   CHECK(followed_in_result(b, problem, device) == &b.columns.back());
+  problem.nontemporal = true;  // whole lines
+  CHECK(followed_in_result(b, problem, device) == nullptr);
+  b.columns.back().tile = 72;  // four lines and a half
+  CHECK(followed_in_result(b, problem, device) == &b.columns.back());
+  problem.nontemporal = false;
   b.columns.back().run_in_result = 21;
   CHECK(followed_in_result(b, problem, device) == nullptr);
 }

@@ -479,6 +479,8 @@ const Axis* followed_in_result(const Blocking& b, const Problem& problem, const 
     if (next->tile < next->extent) break;
   }
   if (!of_columns || next->block <= next->tile) return nullptr;
+  // Whole lines by nontemporal stores gain nothing: these, and columns from the second cache, wait for the same buffers.
+  if (problem.nontemporal && problem.size * next->in_result * next->tile % 64 == 0) return nullptr;
   const double vector = n(problem.size * b.lanes), turns = std::max(1.0, vector / n(device.datapath_bytes));
   const double sums = n(product(b.rows, tile_of)) * (problem.complex ? 2 : 1);
   const double panel = n(problem.size * product(b.columns, tile_of) * product(b.depth, tile_of));
