@@ -12,6 +12,7 @@
 #include "kernel/composite.hpp"
 #include "lower/einsum.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/contraction_blocks.hpp"
 #include "plan/enumerate/copied_contractions.hpp"
 #include "plan/enumerate/matrix_copies.hpp"
 #include "plan/models/cost_contraction_cpu.hpp"
@@ -292,6 +293,25 @@ TEST_CASE("tensors are copied in front of a product where that is predicted to s
     }
     CHECK_FALSE(copied(plan::candidates(dense, device).front()));
   }
+}
+
+TEST_CASE("tasks are as large as threads share evenly") {
+  using plan::gett::even_share;
+  CHECK(even_share(17, 5, 1, 2) == 4);    // 9 and 8 of 17 in place of 10 and 7
+  CHECK(even_share(17, 9, 1, 2) == 9);    // no way is better
+  CHECK(even_share(59, 12, 1, 2) == 10);  // six tasks of five
+  CHECK(even_share(17, 5, 4, 2) == 5);    // as many of each task for either thread
+  CHECK(even_share(17, 5, 1, 1) == 5);
+  CHECK(even_share(17, 17, 1, 2) == 17);  // one task: not cut
+  CHECK(even_share(10, 4, 3, 2) == 4);    // six of four tiles, three of two: 16 and 14
+
+  // Of seven tasks of nine values one thread had four.
+  auto device = with_units(64);
+  device.threads = 2;
+  const auto program = contraction("ceda,dbe->cba", {{63, 63, 63, 63}, {63, 63, 63}, {63, 63, 63}}, DType::f64);
+  const auto best = plan::best_candidate(program, device);
+  INFO(kernel::print(best.schedule.directives));
+  CHECK(best.traffic.tiles % 2 == 0);
 }
 
 TEST_CASE("tiles of columns go on in the result where all of these are neighbours there") {

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <iterator>
+#include <limits>
 
 namespace ricci::plan::gett {
 
@@ -194,12 +195,31 @@ void cut_depth(Axes& depth, std::int64_t most, std::int64_t size, bool exact) {
   }
 }
 
-void cut(Axes& axes, std::int64_t count) {
+std::int64_t even_share(std::int64_t parts, std::int64_t most, std::int64_t others, std::int64_t threads) {
+  constexpr std::int64_t kMany = 32;  // tasks for each thread, of which one more or less is little
+  if (most >= parts || others % threads == 0) return most;
+  std::int64_t best = most, least = std::numeric_limits<std::int64_t>::max();
+  for (auto share = most; 2 * share > most; --share) {
+    const auto whole = (parts - 1) / share, rest = parts - whole * share;
+    if (whole * others > kMany * threads) break;
+    // Whole shares one after the other, and the last ones where threads have fewer of these.
+    const auto rounds = gett::parts(whole * others, threads), room = rounds * threads - whole * others;
+    const auto busy = rounds * share + gett::parts(std::max<std::int64_t>(others - room, 0), threads) * rest;
+    if (busy >= least) continue;
+    least = busy;
+    best = share;
+  }
+  return best;
+}
+
+void cut(Axes& axes, std::int64_t count, std::int64_t others, std::int64_t threads) {
   for (auto& axis : axes) {
     const auto blocks = parts(axis.extent, axis.block);
     const auto n = std::clamp<std::int64_t>(count, 1, blocks);
-    axis.task = axis.block * parts(blocks, n);
-    count = parts(count, parts(axis.extent, axis.task));
+    axis.task = axis.block * even_share(blocks, parts(blocks, n), others, threads);
+    const auto tasks = parts(axis.extent, axis.task);
+    count = parts(count, tasks);
+    others *= tasks;
   }
 }
 

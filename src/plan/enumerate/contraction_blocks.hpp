@@ -41,7 +41,12 @@ void sort_depth(Axes& depth, std::int64_t rows_elements, std::int64_t columns_el
 ///   exact  divisors alone: an operand is read in place
 void cut_depth(Axes& depth, std::int64_t most, std::int64_t size, bool exact);
 
-/// Cuts the axes into about `count` tasks, the outermost of the result first.
-void cut(Axes& axes, std::int64_t count);
+/// Of so many parts along an axis, of which `others` tasks each have up to `most`: how many such tasks have, more than
+/// half of `most`, that leave the least to the thread which ends last.
+std::int64_t even_share(std::int64_t parts, std::int64_t most, std::int64_t others, std::int64_t threads);
+
+/// Cuts the axes into about `count` tasks, the outermost of the result first, which threads share evenly where there
+/// are `others` of each.
+void cut(Axes& axes, std::int64_t count, std::int64_t others, std::int64_t threads);
 
 }  // namespace ricci::plan::gett

@@ -432,7 +432,8 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
   // A task each where results are few and the sums long: what is packed is packed as rarely as can be, once in two
   // tasks of rows and of columns.
   auto most_rows = std::max(of_cache / problem_.size / chunk, few ? kFewTiles * tile_rows : tile_rows);
-  if (long_sums && batch < wanted) most_rows = std::min(most_rows, up(parts(rows, 2), tile_rows));
+  if (depth > 4 * std::max(rows, columns) && batch < wanted)
+    most_rows = std::min(most_rows, up(parts(rows, 2), tile_rows));
   // Without sums the result's rows are written one after the other.
   grow(b.rows, depth_.empty() ? tile_rows : most_rows, few ? 1 : 64 / problem_.size,
        few ? &Axis::in_result : &Axis::in_rows);
@@ -451,7 +452,15 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
   }
   // Rows are cut where each piece is still worth packing the columns for.
   if (columns * b.row_tasks > 4 * rows * b.column_tasks && b.row_tasks > 2) b.row_tasks = 2;
-  cut(b.rows, b.row_tasks);
+  // Columns that threads share evenly; along what is contiguous blocks are whole lines.
+  for (auto& axis : b.columns) {
+    if (axis.in_columns == 1 || axis.block >= axis.extent) continue;
+    const auto others = b.column_tasks / parts(axis.extent, axis.block) * b.row_tasks * batch;
+    axis.block =
+        axis.tile * even_share(parts(axis.extent, axis.tile), axis.block / axis.tile, others, device_->threads);
+    b.column_tasks = parts_of(b.columns, block_of);
+  }
+  cut(b.rows, b.row_tasks, b.column_tasks * batch, device_->threads);
   b.row_tasks = 1;
   for (const auto& axis : b.rows) b.row_tasks *= parts(axis.extent, axis.task);
   for (auto& axis : b.columns) axis.task = axis.block;
