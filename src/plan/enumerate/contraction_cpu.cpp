@@ -205,7 +205,7 @@ class CpuContractionEnumerator : public ContractionSides {
         }
         continue;
       }
-      for (const std::int64_t vectors : {1, 2, 3, 4, 5, 6}) {
+      for (const std::int64_t vectors : {1, 2, 3, 4, 5, 6, 8}) {
         // More than the fastest index has are those of as many values of the one before it, or go on in that. Of lanes
         // that both operands have there is one vector, for as many values of the other columns, and a row takes one to
         // read it.
@@ -216,7 +216,12 @@ class CpuContractionEnumerator : public ContractionSides {
         // multiply-adds, its products take registers.
         const auto held = vectors * halves;
         const bool apart = lanes_of_both() || (problem_.complex && device_->vector_bytes < 32);
-        const auto most = (registers - held) / (held + (apart ? 1 : 0)) / (problem_.complex ? 2 : 1);
+        auto most = (registers - held) / (held + (apart ? 1 : 0)) / (problem_.complex ? 2 : 1);
+        if (vectors > 6) {
+          // All of the fastest index, by one vector of it after the other: elements of rows have registers then.
+          if (along < 7 || along > vectors || apart || problem_.complex) continue;
+          most = registers / (held + 1);
+        }
         for (const auto rows : {most, most * 2 / 3, most / 2}) {
           if (rows >= 1 && rows <= 16) f(lanes, vectors, rows);
         }

@@ -34,7 +34,9 @@ constexpr double kJoined = 1.03, kJoinedSeldomUsed = 1.1;  // times all of it wh
 constexpr double kPanelLine = 2.5;  // for each line of a register tile's columns that the first cache lacks
 constexpr double kMetLine = 3.5;    // for each that was driven out, as lines of columns meet in few sets
 constexpr double kLaunchUs = 1;
-constexpr double kStrewnLine = 4;  // the same of columns that are read in place: sets of the cache overflow
+constexpr double kStrewnLine = 4;    // the same of columns that are read in place: sets of the cache overflow
+constexpr double kManyPasses = 8;    // over columns in place, of which the first one waits for memory
+constexpr double kManyColumns = 48;  // by which rows in place are multiplied while the next ones come
 
 double n(std::int64_t value) { return static_cast<double>(value); }
 
@@ -216,8 +218,12 @@ class Model {
     // All row tiles read the columns' panel again.
     const double panel = size_ * tile_columns * does_.rounds, lines = tile_columns / line_, l1 = n(device_.l1_bytes);
     const bool passes = does_.columns.passes > 1 && !any_sum_;
-    if (passes && !b_.pack_columns && panel > l1 / 4) round = std::max(round, kStrewnLine * lines);
-    if (passes && !b_.pack_columns && does_.rounds * lines > lines_of_sets()) round += kMetLine * lines;
+    // Where each step of the depth goes on with the last one's columns they lie as packed ones do, for tiles of rows
+    // that find them in a cache.
+    const bool one_behind_another = run(b_.columns, b_.depth, Tensor::columns, tile_of) > tile_columns;
+    const bool strewn = passes && !b_.pack_columns && (!one_behind_another || does_.columns.passes < kManyPasses);
+    if (strewn && panel > l1 / 4) round = std::max(round, kStrewnLine * lines);
+    if (strewn && does_.rounds * lines > lines_of_sets()) round += kMetLine * lines;
     if (passes && panel > l1 * 3 / 4) round = std::max(round, kPanelLine * lines);
     if (b_.lanes_of_both() && !least_) round = std::max(round, kPanelLine * lines_of_both());
     const bool outer = b_.depth.empty();
@@ -419,10 +425,11 @@ class Model {
     // block's next tile goes on.
     const bool streams =
         std::any_of(b_.depth.begin(), b_.depth.end(), [](const Axis& axis) { return axis.in_rows == 1; });
-    const bool go_on = does_.tile_rows <= n(kStreams);
+    const bool go_on = does_.tile_rows <= n(kStreams), many = n(product(b_.columns, extent_of)) >= kManyColumns;
     const auto goes_on = [&](const Axis& axis) {
       const bool of_depth = axis.in_result == 0;
-      return of_depth ? axis.extent : go_on && axis.tile == 1 ? axis.block : 1;
+      const bool one_stream = axis.tile == 1 || (many && size_ * n(axis.tile * axis.in_rows) <= kPage);
+      return of_depth ? axis.extent : go_on && one_stream ? axis.block : 1;
     };
     if (streams && is_far(operand.bytes)) first = far_ * kFarStream / run(b_.rows, b_.depth, Tensor::rows, goes_on);
     if (is_far(operand.bytes)) first += pages_of(b_.rows, b_.depth, Tensor::rows);
@@ -479,7 +486,8 @@ const Axis* followed_in_result(const Blocking& b, const Problem& problem, const 
     if (next->tile < next->extent) break;
   }
   if (!of_columns || next->block <= next->tile) return nullptr;
-  // Whole lines by nontemporal stores gain nothing: these, and columns from the second cache, wait for the same buffers.
+  // Whole lines by nontemporal stores gain nothing: these, and columns from the second cache, wait for the same
+  // buffers.
   if (problem.nontemporal && problem.size * next->in_result * next->tile % 64 == 0) return nullptr;
   const double vector = n(problem.size * b.lanes), turns = std::max(1.0, vector / n(device.datapath_bytes));
   const double sums = n(product(b.rows, tile_of)) * (problem.complex ? 2 : 1);
