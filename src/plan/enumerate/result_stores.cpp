@@ -93,10 +93,16 @@ StoreCounts stores_of(const GpuContraction& c, const Cut& cut, std::int64_t held
   // Elements that do not lie side by side in a lane are sectors of their own on their way.
   counts.bytes = bytes * (run > 1 ? 1 : static_cast<double>(kSectorBytes) / static_cast<double>(c.result_size));
   const bool along_columns = !c.is_outer() && !c.by_lanes() && tiles::is_fastest(c.column_axes, *cut.columns);
-  // Rows or columns of a product are the neighbours that lanes can write together, or they are of products.
+  // Rows or columns of a product are the neighbours that lanes can write together, or they are of products. Where these
+  // are apart in the result, lanes of different products write far from each other.
+  const bool apart = c.by_lanes() && c.in_result() != 1;
+  const bool columns_apart = apart && tiles::is_fastest(c.column_axes, *cut.columns);
+  const std::int64_t lanes_apart = columns_apart ? c.atom().n : 1;
+  const std::int64_t run_apart = columns_apart ? cut.spread.run_columns : cut.spread.run_rows;
   const std::int64_t side = c.is_outer() || (c.fma && along_columns) ? c.atom().n : 8;
-  const std::int64_t together =
-      c.by_lanes() ? c.products : side * (c.fma && !along_columns ? 1 : cut.spread.run_columns);
+  const std::int64_t together = apart          ? lanes_apart * run_apart
+                                : c.by_lanes() ? c.products
+                                               : side * (c.fma && !along_columns ? 1 : cut.spread.run_columns);
   const auto elements = static_cast<double>(held);
   const auto neighbours = std::min(run, together);
   // Halves of lines that lanes of multiply-adds write by whole vectors take half as long (of 75 kernels of ccsd_t of
@@ -109,8 +115,13 @@ StoreCounts stores_of(const GpuContraction& c, const Cut& cut, std::int64_t held
   }
   // Neighbours of an access: columns in pairs, or runs, of which each element is in another one; what begins at
   // multiples of these is written by whole vectors.
-  const std::int64_t lanes = c.is_outer() ? 32 : c.by_lanes() ? c.products : !along_columns ? 8 : 4;
-  const std::int64_t step = along_columns ? cut.spread.run_columns * (c.fma || is_complex(c.type) ? 1 : 2)
+  const std::int64_t lanes = apart            ? lanes_apart
+                             : c.is_outer()   ? 32
+                             : c.by_lanes()   ? c.products
+                             : !along_columns ? 8
+                                              : 4;
+  const std::int64_t step = apart           ? run_apart
+                            : along_columns ? cut.spread.run_columns * (c.fma || is_complex(c.type) ? 1 : 2)
                             : c.is_outer() || c.by_lanes() ? 1
                                                            : cut.spread.run_rows;
   const auto alignment = place.alignment;
