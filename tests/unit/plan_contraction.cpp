@@ -22,9 +22,11 @@
 #include "lower/einsum.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/contraction_tiles.hpp"
+#include "plan/enumerate/cut_counts.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/mapped_contractions.hpp"
 #include "plan/enumerate/plain.hpp"
+#include "plan/enumerate/warp_shares.hpp"
 #include "plan/models/contraction_cost.hpp"
 #include "plan/plan.hpp"
 
@@ -79,6 +81,41 @@ TEST_CASE("kernels that were timed on an H200 or, bound by products, on an H100 
     REQUIRE(found != list.end());
     CHECK(found->predicted_us * 1e-3 == Approx(timed.ms).epsilon(0.15));
   }
+}
+
+TEST_CASE("sums of 10 x 10 terms are cut to whole parts of both by atoms of half the depth, those of 8 x 8 are not") {
+  const auto device = plan::GpuModel::of_capability(90);
+  // Each operand has neighbours of its own along the sum, which cannot be one axis.
+  const auto best = [&](std::int64_t terms) {
+    const std::vector<std::int64_t> rows = {terms, 80, terms}, columns = {terms, terms, 400};
+    return plan::best_candidate(contraction("cad,dcb->ab", {rows, columns, {80, 400}}, DType::f64), device);
+  };
+  const auto whole = best(8), halved = best(10);
+  INFO(whole.schedule.name << ", " << halved.schedule.name);
+  CHECK(whole.schedule.name.starts_with("m16n8k8_f64 "));
+  CHECK(halved.schedule.name.starts_with("m16n8k4_f64 "));
+}
+
+TEST_CASE("sides of five and seven atoms may be shared by as many warps") {
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto program = contraction("ca,cb->ab", {{4096, 560}, {4096, 560}, {560, 560}}, DType::f64);
+  const auto sides = plan::GpuContraction::of(program, device);
+  REQUIRE(sides);
+  const plan::CutCounts counts(program, *sides, device);
+  const plan::BlockRoom room(*sides, device);
+  plan::KnownWarps known;
+  plan::WarpShares shares(*sides, counts, room, known);
+  const auto has = [&](std::int64_t rows, std::int64_t columns, int warp_rows, int warp_columns) {
+    const auto& list = shares.of(rows, columns);
+    return std::any_of(list.begin(), list.end(), [&](const plan::WarpShare& share) {
+      return share.spread.warp_rows == warp_rows && share.spread.warp_columns == warp_columns;
+    });
+  };
+  CHECK(has(80, 64, 5, 1));
+  CHECK(has(80, 64, 5, 2));
+  CHECK(has(112, 64, 7, 1));
+  CHECK(has(64, 56, 1, 7));
+  for (const int many : {5, 7}) CHECK_FALSE((has(128, 128, many, 1) || has(128, 128, 1, many)));
 }
 
 TEST_CASE(

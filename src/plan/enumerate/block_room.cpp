@@ -39,8 +39,8 @@ int BlockRoom::padding(const Cut& cut, bool of_rows) const {
   thread_local Kept<std::tuple<const kernel::Atom*, DType, DType, std::int64_t, std::int64_t, int, int, bool, bool,
                                std::int64_t, std::int64_t>>
       kept;
-  return static_cast<int>(kept.of({&c.atom(), c.type, c.operand_type, c.by_lanes() ? c.products : 1, row, run,
-                                   cut.spread.run_depth, deep, of_rows, last(1), last(2)},
+  return static_cast<int>(kept.of({&c.atom_of(*cut.depth), c.type, c.operand_type, c.by_lanes() ? c.products : 1, row,
+                                   run, cut.spread.run_depth, deep, of_rows, last(1), last(2)},
                                   [&] { return c.padding(cut, of_rows); }));
 }
 

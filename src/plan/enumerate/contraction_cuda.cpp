@@ -373,14 +373,14 @@ class ContractionEnumerator {
   }
   /// Whether such a cut has fragments that are read ahead of a round.
   bool reads_ahead(const Cut& cut, const WarpShare& warps) const {
-    return warps.least.prefetches && cut.rounds() > 1 &&
+    return warps.least.prefetches && cut.rounds() > 1 && !contraction_.halves(*cut.depth) &&
            counts_.may_prefetch(cut.share.of_all() ? cut.share.blocks : 1);
   }
   ///   moving  instructions that copy operands, and of the round itself
   RoundCycles cycles_of(const Cut& cut, const WarpShare& warps, const Block& block, double moving) const {
     const auto depth = static_cast<double>(cut.depth->size);
-    const bool joined = cut.rows->joined + cut.columns->joined + cut.depth->joined > 0;
-    return {warps.least.pipe_cycles * depth * (joined ? warps.least.quotients : 1),
+    const double quotients = cut.rows->joined + cut.columns->joined + cut.depth->joined > 0 ? warps.least.quotients : 1;
+    return {warps.least.pipe_cycles * depth * quotients * counts_.waits_for_steps(*cut.depth),
             block.copied_cycles + warps.least.fragment_cycles * depth,
             (warps.rates.instructions * depth + moving) / 4,
             exposed_cycles(block.copied_cycles),
@@ -392,7 +392,7 @@ class ContractionEnumerator {
   ///   number  of the first way
   void add_warps(std::vector<Priced>& priced, Cut cut, const WarpShare& warps, Block& block, std::size_t number) {
     const auto& c = contraction_;
-    cut.spread = warps.spread_of(*cut.depth);
+    cut.spread = warps.spread_of(c.reads_singly(*cut.depth));
     const auto& moved = block.by(warps.count);
     constexpr double kOfDepth = 12;
     double places = cut.depth->joined > 0 ? kOfDepth : 0;  // registers of what is worked out
@@ -439,8 +439,8 @@ class ContractionEnumerator {
       least.relaid = relaid;
       auto& round = rounds[relaid ? 1 : 0];
       if (!round) {
-        counts_.set_round(round.emplace(block.counts), least, warps.rates_of(*cut.depth), block.place, block.a, block.b,
-                          held_rows, held_columns);
+        counts_.set_round(round.emplace(block.counts), least, warps.rates_of(c.reads_singly(*cut.depth)), block.place,
+                          block.a, block.b, held_rows, held_columns);
       }
       round->prefetched = cut.prefetch;
       auto times = block.times;

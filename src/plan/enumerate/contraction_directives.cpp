@@ -24,7 +24,7 @@ std::string GpuContraction::name(const Cut& cut) const {
     }
     return text.empty() ? std::string("1") : text;
   };
-  const auto tile = fmt::format("{}{} {} x {}", atom_name, factor_parts > 1 || by_three() ? "x3" : "",
+  const auto tile = fmt::format("{}{} {} x {}", atom_of(*cut.depth).name, factor_parts > 1 || by_three() ? "x3" : "",
                                 list(row_axes, *cut.rows), list(column_axes, *cut.columns));
   const bool alone = cut.share.blocks == 1;
   const auto warps = fmt::format("warps {}x{}{}", cut.spread.warp_rows, cut.spread.warp_columns,
@@ -34,6 +34,32 @@ std::string GpuContraction::name(const Cut& cut) const {
   return fmt::format("{} x {}{} {} stages {}{}{}{}", tile, list(depth_axes, *cut.depth), beside, warps, cut.stages,
                      cut.prefetch ? " prefetch" : "", alone ? "" : fmt::format(" cluster {}", cut.share.blocks),
                      cut.share.last > 0 ? fmt::format(" last {}", cut.share.last) : "");
+}
+
+std::vector<GpuContraction::DepthDigit> GpuContraction::depth_digits(const Tile& depth) const {
+  constexpr std::int64_t kPair = 2;
+  std::vector<DepthDigit> digits;
+  for (const auto k : depth.order) digits.push_back({k, depth.sizes[k], false});
+  if (!depth.crossed) return digits;
+  std::vector<DepthDigit> pairs;
+  for (auto digit = digits.end() - 2; digit != digits.end(); ++digit) {
+    pairs.push_back({digit->axis, kPair, true});
+    digit->extent /= kPair;
+  }
+  // Lanes have the pairs, and blocks of an atom's positions end with a digit around them.
+  const auto even = std::find_if(digits.rbegin(), digits.rend(), [](const auto& d) { return d.extent % 2 == 0; });
+  if (even != digits.rend()) std::rotate(even.base() - 1, even.base(), digits.end());
+  digits.insert(digits.end(), pairs.begin(), pairs.end());
+  return digits;
+}
+
+std::vector<GpuContraction::DepthDigit> GpuContraction::lying(std::vector<DepthDigit> digits, const Tile& depth,
+                                                              bool of_rows) {
+  const auto last = depth.lying(of_rows).order;
+  std::stable_sort(digits.begin(), digits.end(), [&](const DepthDigit& x, const DepthDigit& y) {
+    return std::find(last.begin(), last.end(), x.axis) < std::find(last.begin(), last.end(), y.axis);
+  });
+  return digits;
 }
 
 std::int64_t GpuContraction::result_step(const Cut& cut, const std::string& loop) const {
@@ -238,7 +264,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
   stage(false);
   Directive atom;
   atom.kind = Directive::Kind::atom;
-  atom.subject = atom_name;
+  atom.subject = atom_of(*cut.depth).name;
   atom.loops = {{"rows", rows}, {"columns", columns}};
   if (!is_outer()) atom.loops.emplace_back("depth", cut.depth->crossed ? names_of(digits) : depth);
   if (!beside.empty()) atom.loops.emplace_back("batch", beside);

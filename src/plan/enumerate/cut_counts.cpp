@@ -140,6 +140,8 @@ double CutCounts::waits_for_registers(int warps, std::int64_t results) const {
   return contraction_.fma && results > kMostSums * 32 * warps ? 1.03 : 1;
 }
 
+double CutCounts::waits_for_steps(const Tile& depth) const { return contraction_.halves(depth) ? 1.1 : 1; }
+
 void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const RoundRates& rates, const ResultPlace& place,
                           const Copies& a, const Copies& b, std::int64_t rows, std::int64_t columns) const {
   const auto depth = static_cast<double>(cut.depth->size);
@@ -148,7 +150,7 @@ void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const Round
   const bool joined = cut.rows->joined + cut.columns->joined + cut.depth->joined > 0;
   const bool each = cut.depth->joined > 0 && std::min(a.at_once, b.at_once) == 1;
   counts.pipe_cycles = rates.pipe_cycles * depth * (joined ? waits_for_quotients(counts.warps, each) : 1) *
-                       waits_for_registers(counts.warps, results);
+                       waits_for_registers(counts.warps, results) * waits_for_steps(*cut.depth);
   if (contraction_.groups) {
     set_group_round(counts, cut, a, b);
   } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <tuple>
 
 #include "kernel/warp_group.hpp"
@@ -20,10 +21,21 @@ void keep_full(std::vector<Tile>& list, std::int64_t unit, bool deep) {
   });
 }
 
+/// Tiles of an atom of half the depth, which leave less of them unused than those of whole ones.
+void add_halved(std::vector<Tile>& list, const GpuContraction& c, std::int64_t longest) {
+  const auto held = [](const Tile& tile) { return tile.blocks * tile.size; };
+  auto least = std::numeric_limits<std::int64_t>::max();
+  for (const auto& tile : list) least = std::min(least, held(tile));
+  for (auto& tile : tiles::depth_tiles(c.depth_axes, c.halved_unit(), longest, c.joins_depth(), c.crosses())) {
+    if (tile.size % c.depth_unit != 0 && held(tile) < least) list.push_back(std::move(tile));
+  }
+}
+
 std::vector<Tile> tiles_of_depth(const GpuContraction& c) {
   // Elements of the longest row that warp groups read: of operands for other atoms, as of 16-bit ones.
   const auto longest = kernel::kMatrixRow / (c.groups ? c.size : 2);
   auto list = tiles::depth_tiles(c.depth_axes, c.depth_unit, longest, c.joins_depth(), c.crosses());
+  if (c.halved_unit() < c.depth_unit) add_halved(list, c, longest);
   if (!c.groups) return list;
   keep_full(list, c.depth_unit, false);
   if (c.atom().a.type == kernel::AtomType::tf32) tiles::add_ragged_rows(list, c.depth_axes, longest);
@@ -75,6 +87,7 @@ std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, C
                                    c.size,
                                    unit,
                                    joins,
+                                   of_depth ? c.halved_unit() : 0,
                                    c.groups,
                                    c.groups && !of_depth && !of_rows,
                                    keeps_deep,
@@ -93,16 +106,17 @@ std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, C
 
 std::shared_ptr<KnownWarps> known_warps(const GpuContraction& c, const GpuModel& device) {
   if (c.is_outer()) return std::make_shared<KnownWarps>();  // whose lanes write as results lie
-  using Key = std::tuple<const kernel::Atom*, DType, double, std::array<std::int64_t, 11>>;
+  using Key = std::tuple<const kernel::Atom*, DType, double, std::array<std::int64_t, 12>>;
   thread_local std::map<Key, std::shared_ptr<KnownWarps>> all;
   constexpr std::size_t kMost = 32, kMostTiles = 1024;
   if (all.size() == kMost) all.clear();
   const auto lanes = c.spread(c.row_unit, c.column_unit, 1, 1);
-  auto& known = all[{&c.atom(),
-                     c.type,
-                     c.rate,
-                     {c.size, c.products, c.row_unit, c.column_unit, c.factor_parts, c.deep_rows, c.deep_columns,
-                      lanes.run_rows, lanes.run_columns, lanes.run_depth, device.threads_per_multiprocessor}}];
+  auto& known =
+      all[{&c.atom(),
+           c.type,
+           c.rate,
+           {c.size, c.products, c.row_unit, c.column_unit, c.factor_parts, c.deep_rows, c.deep_columns, c.has_singles(),
+            lanes.run_rows, lanes.run_columns, lanes.run_depth, device.threads_per_multiprocessor}}];
   if (!known || known->size() > kMostTiles) known = std::make_shared<KnownWarps>();
   return known;
 }

@@ -172,6 +172,14 @@ void GpuContraction::set_operands(const kernel::Atom* instruction, const kernel:
   size = size_of(operand_type);
 }
 
+const kernel::Atom* GpuContraction::halved(const kernel::Atom* instruction) const {
+  constexpr std::int64_t kWhole = 8;
+  const bool ragged =
+      std::any_of(depth_axes.begin(), depth_axes.end(), [](const Axis& axis) { return axis.extent % kWhole != 0; });
+  return ragged && instruction != nullptr && instruction->name == "m16n8k8_f64" ? kernel::find_atom("m16n8k4_f64")
+                                                                                : nullptr;
+}
+
 void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Contraction& contraction,
                               const GpuModel& device) {
   fma = instruction == nullptr;
@@ -189,6 +197,7 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
   const auto run = is_outer() ? written_at_once() : fma ? narrowest(size) : 1;
   row_unit = std::int64_t{used.m} * (deep_rows || is_outer() ? 1 : run) * used.warps;
   column_unit = std::int64_t{used.n} * run;
+  halved_ = halved(instruction);
   depth_unit = !fma ? std::max(used.k, 8) : deep_rows || deep_columns ? widest(size) : 1;
   real_products = is_complex(type) ? 4 : 1;
   rate = copied_rate = pipe_rate(device.sm, instruction, type, factor_parts);
@@ -391,7 +400,8 @@ RegisterCount GpuContraction::registers(std::int64_t rows, std::int64_t columns,
 }
 
 kernel::WarpTile GpuContraction::warp_tile(const Cut& cut) const {
-  return kernel::warp_tile(atom_name, cut.spread, digits(*cut.rows), digits(*cut.columns), digits(*cut.depth), type);
+  return kernel::warp_tile(std::string(atom_of(*cut.depth).name), cut.spread, digits(*cut.rows), digits(*cut.columns),
+                           digits(*cut.depth), type);
 }
 
 std::vector<kernel::ResultDigit> GpuContraction::result_digits(const Tile& rows, const Tile& columns) const {
@@ -439,32 +449,6 @@ bool GpuContraction::crosses() const {
     });
   };
   return pairs(true) && pairs(false);
-}
-
-std::vector<GpuContraction::DepthDigit> GpuContraction::depth_digits(const Tile& depth) const {
-  constexpr std::int64_t kPair = 2;
-  std::vector<DepthDigit> digits;
-  for (const auto k : depth.order) digits.push_back({k, depth.sizes[k], false});
-  if (!depth.crossed) return digits;
-  std::vector<DepthDigit> pairs;
-  for (auto digit = digits.end() - 2; digit != digits.end(); ++digit) {
-    pairs.push_back({digit->axis, kPair, true});
-    digit->extent /= kPair;
-  }
-  // Lanes have the pairs, and blocks of an atom's positions end with a digit around them.
-  const auto even = std::find_if(digits.rbegin(), digits.rend(), [](const auto& d) { return d.extent % 2 == 0; });
-  if (even != digits.rend()) std::rotate(even.base() - 1, even.base(), digits.end());
-  digits.insert(digits.end(), pairs.begin(), pairs.end());
-  return digits;
-}
-
-std::vector<GpuContraction::DepthDigit> GpuContraction::lying(std::vector<DepthDigit> digits, const Tile& depth,
-                                                              bool of_rows) {
-  const auto last = depth.lying(of_rows).order;
-  std::stable_sort(digits.begin(), digits.end(), [&](const DepthDigit& x, const DepthDigit& y) {
-    return std::find(last.begin(), last.end(), x.axis) < std::find(last.begin(), last.end(), y.axis);
-  });
-  return digits;
 }
 
 int GpuContraction::padding(const Cut& cut, bool of_rows) const {

@@ -188,6 +188,15 @@ class GpuContraction {
   }
 
   const kernel::Atom& atom() const { return *atom_; }
+  /// Of a chunk of the depth that is no multiple of what the atom takes: one that takes half as much at once.
+  const kernel::Atom& atom_of(const tiles::Tile& depth) const { return halves(depth) ? *halved_ : *atom_; }
+  bool halves(const tiles::Tile& depth) const { return halved_ != nullptr && depth.size % atom_->k != 0; }
+  /// Whether lanes read single elements along the depth, whatever neighbours operands have there: they are in an order
+  /// of their own, or fewer than an atom of whole neighbours takes.
+  bool reads_singly(const tiles::Tile& depth) const { return depth.crossed || halves(depth); }
+  bool has_singles() const { return (deep_rows && deep_columns) || halved_ != nullptr; }
+  /// What chunks of the depth may be multiples of where that leaves less of them unused.
+  std::int64_t halved_unit() const { return halved_ != nullptr ? halved_->k : depth_unit; }
   /// Whether sums of complex numbers are those of three real products each.
   bool by_three() const { return real_products == 3; }
   /// Words that a sum takes up in registers.
@@ -230,6 +239,8 @@ class GpuContraction {
   bool choose_atom(const ir::Program& program, const kernel::Contraction& contraction, const GpuModel& device);
   /// What is staged of operands, whose type is that of the atom's.
   void set_operands(const kernel::Atom* instruction, const kernel::Contraction& contraction);
+  /// Of half an atom's depth, where an axis of the depth is no multiple of what the atom takes; else null.
+  const kernel::Atom* halved(const kernel::Atom* instruction) const;
   void set_atom(const kernel::Atom* instruction, const kernel::Contraction& contraction, const GpuModel& device);
   /// A multiply-add with lanes for several products in place of the atom.
   void set_batch_atom(const kernel::Atom& atom, const kernel::Contraction& contraction, const GpuModel& device);
@@ -244,6 +255,7 @@ class GpuContraction {
 
   std::vector<std::int64_t> batch_in_result_;  ///< strides of the batch's axes
   const kernel::Atom* atom_ = nullptr;         ///< found by its name once
+  const kernel::Atom* halved_ = nullptr;       ///< of half its depth, where an axis of the depth is no multiple of it
   int batch_lanes_ = 1;                        ///< of it
   bool waits_along_depth_ = false;             ///< whether the rate depends on how many operands lie along it
   double products_over_memory_ = 0;            ///< time that products take alone, over memory's

@@ -35,11 +35,7 @@ std::vector<WarpShare> WarpShares::found(std::int64_t rows, std::int64_t columns
     WarpShare share{spread, warps, held_rows, held_columns, {}, {}, registers(false), {}, {}};
     if (share.registers.with(0) > kMostRegisters) return;
     share.rates = counts_.rates(spread, held_rows, held_columns);
-    if (c.deep_rows && c.deep_columns) {
-      auto single = spread;
-      single.run_depth = 1;
-      share.crossed = counts_.rates(single, held_rows, held_columns);
-    }
+    if (c.has_singles()) share.singly = counts_.rates(share.spread_of(true), held_rows, held_columns);
     const auto atoms = held_rows / c.atom().m * held_columns / c.atom().n;
     share.least = counts_.least_rates(spread, share.rates, held_rows, held_columns);
     share.least.resident = static_cast<double>(room_.of_warps(warps, share.registers.with(0)));
@@ -52,9 +48,13 @@ std::vector<WarpShare> WarpShares::found(std::int64_t rows, std::int64_t columns
     return list;
   }
   list.reserve(kMostWarpShares);
-  for (const int warp_rows : {1, 2, 3, 4}) {
-    for (const int warp_columns : {1, 2, 3, 4, 8}) {
-      if (warp_rows * warp_columns <= most_warps) add(warp_rows, warp_columns);
+  // Sides of five and seven units, and of twice as many, leave nothing of as many warps unused.
+  const auto suits = [](int warps, std::int64_t units) { return (warps != 5 && warps != 7) || units % warps == 0; };
+  const auto row_units = tiles::parts(rows, c.row_unit), column_units = tiles::parts(columns, c.column_unit);
+  for (const int warp_rows : {1, 2, 3, 4, 5, 7}) {
+    for (const int warp_columns : {1, 2, 3, 4, 5, 7, 8}) {
+      if (warp_rows * warp_columns <= most_warps && suits(warp_rows, row_units) && suits(warp_columns, column_units))
+        add(warp_rows, warp_columns);
     }
   }
   return list;

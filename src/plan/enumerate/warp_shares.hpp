@@ -18,21 +18,21 @@ struct WarpShare {
   int count = 1;
   std::int64_t rows = 0, columns = 0;  ///< that they hold
   RoundRates rates;
-  RoundRates crossed;              ///< where operands lie in orders of their own along the depth
+  RoundRates singly;               ///< where lanes read single elements along the depth
   RegisterCount registers, ahead;  ///< without fragments that are read ahead of a round, and with them
   WarpRates least;
 
-  /// Of those orders lanes read single elements.
-  kernel::Spread spread_of(const tiles::Tile& depth) const {
+  ///   reads_singly  GpuContraction::reads_singly()
+  kernel::Spread spread_of(bool reads_singly) const {
     auto made = spread;
-    if (depth.crossed) made.run_depth = 1;
+    if (reads_singly) made.run_depth = 1;
     return made;
   }
-  const RoundRates& rates_of(const tiles::Tile& depth) const { return depth.crossed ? crossed : rates; }
+  const RoundRates& rates_of(bool reads_singly) const { return reads_singly ? singly : rates; }
 };
 
 inline constexpr int kMostWarps = 16;
-inline constexpr std::size_t kMostWarpShares = 16;  ///< of one tile
+inline constexpr std::size_t kMostWarpShares = 24;  ///< of one tile
 
 /// Those of tiles by their rows and columns, which stay where they are.
 using KnownWarps = std::map<std::pair<std::int64_t, std::int64_t>, std::vector<WarpShare>>;
