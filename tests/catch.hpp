@@ -30,6 +30,16 @@ inline StdString::ContainsMatcher ContainsSubstring(const std::string& text,
 }  // namespace Catch::Matchers
 #endif
 
+namespace ricci::tests {
+/// The sanitizers' build, in which the library takes many times as long: what is done again and again with other
+/// numbers is done less often there.
+#if defined(RICCI_SANITIZED)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+}  // namespace ricci::tests
+
 /// Leaves a test case that this machine cannot run, saying why. Version 2 has no SKIP, so the case counts as passed in
 /// Catch2; where the label is `gpu`, CTest reads the line and lists the test as skipped.
 #define RICCI_SKIP(reason)              \

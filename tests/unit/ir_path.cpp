@@ -122,8 +122,9 @@ constexpr PathOptions kFlops{PathOptions::Minimise::flops}, kMemory{PathOptions:
 TEST_CASE("up to eight operands: no path is better") {
   std::mt19937_64 random(2026);
   const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  const int rounds = tests::kSanitized ? 10 : 80;
   int shorter = 0;
-  for (int round = 0; round < 80; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     std::map<char, std::int64_t> extents;
     const std::string letters = "abcdefg";
     for (const char c : letters) extents[c] = static_cast<std::int64_t>(2 + pick(6));
@@ -162,7 +163,7 @@ TEST_CASE("up to eight operands: no path is better") {
     CHECK(small.peak_bytes <= fast.peak_bytes);
     if (fast.flops < fast.single_kernel_flops) ++shorter;
   }
-  CHECK(shorter > 50);
+  CHECK(8 * shorter > 5 * rounds);
 }
 
 TEST_CASE("a chain of matrices") {

@@ -45,6 +45,7 @@ double seconds_to_parse(const std::string& text) {
 }  // namespace
 
 TEST_CASE("whether right sides are symmetric is found in time linear in the program") {
+  if (tests::kSanitized) RICCI_SKIP("checks of memory take most of the time");
   const std::string head =
       "index i j l = 3; grid x = 7\ninput a(3,3) : f64 sym(0,1) on x; input b(3) : f64 on x\n"
       "inout g(3,3) : f64 sym(0,1) on x\n";
