@@ -71,7 +71,7 @@ class CopyExpander {
       when.push_back(condition);
     }
     const Tile tile{t, s, type(copy.from) == of && !copy.rounded && lanes > 1 && !is_complex(of), lanes};
-    ahead_ = s && kernel_.array(copy.from.array).space == Space::global ? read_ahead(*s, outer, whole.from) : 0;
+    ahead_ = s && kernel_.array(copy.from.array).space == Space::global ? read_ahead(tile, outer, whole.from) : 0;
     if (by_blocks && is_worth_stripes(whole, tile, outer)) return stripes(whole, tile, digits, outer, when);
     if (by_blocks) return copy_loops(outer, inner, whole.when, blocks(whole, tile, digits, when));
     std::vector<Condition> all = when;
@@ -133,19 +133,29 @@ class CopyExpander {
     }
   };
 
-  /// How many elements ahead of what is read lines are asked for, as a processor follows fewer streams than are
-  /// transposed together: none where what lies side by side from s on ends soon.
-  std::int64_t read_ahead(const Digit& s, std::vector<Digit> others, const Access& from) const {
-    constexpr std::int64_t kLines = 4;
+  /// How far ahead in memory of what is read lines are asked for, as a processor follows fewer streams than are
+  /// transposed together: some lines or, where what lies side by side from s on ends soon, some rounds of the innermost
+  /// loop that has enough.
+  std::int64_t read_ahead(const Tile& tile, std::vector<Digit> others, const Access& from) const {
+    constexpr std::int64_t kLines = 4;           // of each stream
+    constexpr std::int64_t kLinesOfRounds = 64;  // of all streams together
     const auto size = size_of(type(from));
-    auto run = s.extent;
+    const auto& index = from.index.front();
+    auto run = tile.s->extent;
     for (auto next = others.end();
          (next = std::find_if(others.begin(), others.end(),
-                              [&](const Digit& d) { return from.index.front().coefficient(d.var) == run; })) !=
-         others.end();
+                              [&](const Digit& d) { return index.coefficient(d.var) == run; })) != others.end();
          others.erase(next))
       run *= next->extent;
-    return run * size >= 4 * kLines * kLineBytes ? kLines * kLineBytes / size : 0;
+    if (run * size >= 4 * kLines * kLineBytes) return kLines * kLineBytes / size;
+    auto lines = (tile.t ? tile.t->extent : 1) * ((run * size + kLineBytes - 1) / kLineBytes);
+    std::reverse(others.begin(), others.end());
+    for (const auto& digit : others) {
+      const auto rounds = (kLinesOfRounds + lines - 1) / lines;
+      if (2 * rounds <= digit.extent) return rounds * index.coefficient(digit.var);
+      lines *= digit.extent;
+    }
+    return 0;
   }
 
   /// Whether blocks that are transposed one after the other along t would leave what lies beside them in memory: so
@@ -365,7 +375,7 @@ class CopyExpander {
 
   Kernel& kernel_;
   int origin_;               // of the copy
-  std::int64_t ahead_ = 0;   // elements that are asked for before they are read
+  std::int64_t ahead_ = 0;   // how many elements further in memory lines are asked for
   std::int64_t period_ = 0;  // of tiles along t, where a part of them is copied as a stripe
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/scratch.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ricci::runtime {
@@ -24,8 +25,10 @@ void make_larger(MemoryBlock& block, std::size_t bytes) noexcept {
 }  // namespace
 
 char* thread_scratch(std::size_t bytes) noexcept {
+  // Whatever fills much of a cache, in a large page: scattered over small ones it meets in the same sets.
+  constexpr std::size_t kMuch = std::size_t{64} << 10, kLargePage = std::size_t{2} << 20;
   static thread_local MemoryBlock block;
-  make_larger(block, bytes);
+  make_larger(block, bytes >= kMuch ? std::max(bytes, kLargePage) : bytes);
   return bytes == 0 ? nullptr : reinterpret_cast<char*>(block.memory.get());
 }
 

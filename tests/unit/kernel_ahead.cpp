@@ -1,4 +1,4 @@
-// What a task on a CPU prefetches of the operand that the next task copies.
+// What a task on a CPU prefetches of the operand that the next task copies, and a copy of what it reads soon.
 #include <string>
 #include <vector>
 
@@ -56,6 +56,23 @@ TEST_CASE("what is fetched for a register tile comes in the rounds of its sum") 
   CHECK_THAT(text, ContainsSubstring("+ 864*e0 + 432*b + 216]\n"));
   CHECK_THAT(text, ContainsSubstring("if b < 3\n"));
   CHECK_THAT(text, ContainsSubstring("prefetch 3 lines of rows ahead\n"));
+}
+
+TEST_CASE(
+    "copies that transpose ask for lines further on in each stream or, of short ones, for those of later rounds") {
+  // Rows of 16 along d, eight of a at a time, over 40 of b.
+  const auto program = tests::contraction("abce,bf->efca", {{24, 40, 9, 16}, {40, 7}, {16, 7, 9, 24}}, DType::f64);
+  const auto ahead = [&](const std::string& tiles) {
+    auto kernel = expand(build(
+        program, *contraction_of(program),
+        parse_directives(tiles + "stage A at c0 scratch d1 c1 b a; stage B at e0 scratch b e;" + kAtom), Target::cpu));
+    return get<Prefetch>(kernel).from.index.front().constant;
+  };
+  const std::string order = "order task d0 a0 c0 serial e0 d1 c1;";
+  // Eight rows of two lines in a round: four rounds of b.
+  CHECK(ahead("tile d:16:1; tile c:1:1; tile a:8; tile e:4;" + order) == 4 * 9 * 16);
+  // Rows of c and d together have 18 lines: four of them.
+  CHECK(ahead("tile d:16:1; tile c:9:1; tile a:8; tile e:4;" + order) == 4 * 8);
 }
 
 TEST_CASE("prefetches of operands that break a rule") {

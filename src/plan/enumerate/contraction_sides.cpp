@@ -437,6 +437,8 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
   // Without sums the result's rows are written one after the other.
   grow(b.rows, depth_.empty() ? tile_rows : most_rows, few ? 1 : 64 / problem_.size,
        few ? &Axis::in_result : &Axis::in_rows);
+  // Lines from memory fill as much of the cache as what is packed of them.
+  if (packs_from_memory(b, problem_, *device_)) room /= 2;
   auto most = std::max(room / problem_.size / chunk, product(b.columns, tile_of));
   for (;;) {
     if (b.blocks == Blocks::rows_of_result) {
@@ -507,8 +509,7 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
   std::vector<std::string> tasks;
   for (const auto& axis : problem_.batch) tasks.push_back(name(axis));
   auto columns = b.columns;
-  const bool ahead = reads_ahead(b, problem_, *device_);
-  if (ahead) {
+  if (packs_from_memory(b, problem_, *device_)) {
     // The next task goes on where this one ends in the columns' operand.
     const auto nearest = std::min_element(columns.begin(), columns.end(), [](const Axis& x, const Axis& y) {
       return std::pair(x.task >= x.extent, x.in_columns) < std::pair(y.task >= y.extent, y.in_columns);
@@ -533,12 +534,6 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
     kernel::Directive stores;
     stores.kind = nontemporal ? kernel::Directive::Kind::nontemporal : kernel::Directive::Kind::prefetch;
     list.push_back(std::move(stores));
-  }
-  if (ahead) {
-    kernel::Directive fetched;
-    fetched.kind = kernel::Directive::Kind::prefetch;
-    fetched.subject = columns_name_;
-    list.push_back(std::move(fetched));
   }
   return list;
 }

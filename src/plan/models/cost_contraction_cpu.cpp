@@ -14,9 +14,8 @@ namespace {
 // Cycles, fitted to schedules of contractions timed on an AMD EPYC with AVX-512, so that those that an Intel Xeon took
 // are predicted no worse. Those that wait for memory are of the usual clock (CpuModel::far_cycles).
 constexpr double kFarRun = 30, kNearRun = 8;  // for each run of neighbours that is read from memory, from a cache
-constexpr double kLate = 0.5;       // of what comes from memory, a share that is waited for though it was fetched ahead
-constexpr double kFarStream = 260;  // for each run of a row that is read in place from memory, beside other rows
-constexpr double kPage = 4096;      // bytes
+constexpr double kFarStream = 260;     // for each run of a row that is read in place from memory, beside other rows
+constexpr double kPage = 4096;         // bytes
 constexpr double kCrowdedLine = 10;    // for each line from memory while the second cache is full of blocks
 constexpr double kUnfetchedLine = 12;  // for each line of packed rows from memory, at least: nothing is multiplied then
 constexpr double kManyUses = 16;       // columns by which such rows are multiplied
@@ -111,11 +110,11 @@ class Model {
       rows_and_lanes_.push_back(b.columns.back());
     }
     far_ = device.far_cycles();
-    ahead_ = b.pack_columns && (least_ || reads_ahead(b, problem, device));
     if (least_) return;
     const double block = n(product(b.columns, block_of)), chunk = does_.rounds;
+    const double passing = packs_from_memory(b, problem, device) ? 2 : 1;  // lines beside what is packed of them
     blocks_bytes_ =
-        size_ * ((b.pack_columns ? block * chunk : 0) + (b.pack_rows ? n(product(row_side(), block_of)) * chunk : 0));
+        size_ * chunk * ((b.pack_columns ? passing * block : 0) + (b.pack_rows ? n(product(row_side(), block_of)) : 0));
     result_bytes_ = size_ * block * n(product(b.rows, task_of));
     if (does_.parts > 1) blocks_bytes_ += std::min(result_bytes_, n(device.l2_bytes));
   }
@@ -353,7 +352,7 @@ class Model {
     if (!is_far(operand.bytes)) return moved + near;
     const double lines = kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
     const double far = far_ * lines + pages_of(operand.side, operand.depth, tensor);
-    if (!operand.rows) return moved + (ahead_ ? kLate * far + (1 - kLate) * near : far);
+    if (!operand.rows) return moved + far;
     const bool alone = device_.beyond_caches(operand.bytes) && !is_far(size_ * does_.batch * does_.columns.elements);
     const bool waits = alone && n(product(b_.columns, extent_of)) >= kManyUses;
     return std::max(moved + far, waits ? far_ * kUnfetchedLine / line_ : 0);
@@ -445,7 +444,6 @@ class Model {
   double size_, line_;
   double far_;               ///< cycles of what waits for memory
   Axes rows_and_lanes_;      ///< where lanes are of both operands
-  bool ahead_;               ///< whether columns come before they are packed
   WholeRuns* whole_runs_;    ///< of a bound
   double blocks_bytes_ = 0;  ///< of what a task keeps in the second cache; of bounds nothing
   double result_bytes_ = 0;  ///< of a task
@@ -453,19 +451,11 @@ class Model {
 
 }  // namespace
 
-bool reads_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  constexpr double kMostRows = 4096;     // of a table in the kernel
+bool packs_from_memory(const Blocking& b, const Problem& problem, const CpuModel& device) {
   constexpr std::int64_t kFewUses = 48;  // of what is packed: by more rows it takes little of the time
-  constexpr double kBlocks = 4;          // of which the second cache has room: two alone drive each other out
-  if (!b.pack_columns || b.lanes_of_both() || problem.group || b.row_tasks > 1 || b.column_tasks < 2) return false;
-  if (parts_of(b.depth, tile_of) > 1 || product(b.rows, extent_of) > kFewUses) return false;
-  for (const auto* axes : {&b.columns, &b.depth}) {
-    if (std::any_of(axes->begin(), axes->end(), [](const Axis& axis) { return axis.joined; })) return false;
-  }
-  const double size = n(problem.size), packed = n(product(b.columns, block_of)) * n(product(b.depth, tile_of));
-  const double all = n(product(b.columns, extent_of)) * n(product(b.depth, extent_of));
-  return device.beyond_caches(all * size) && kBlocks * packed * size <= n(device.l2_bytes) &&
-         packed / run(b.columns, b.depth, Tensor::columns, held) <= kMostRows;
+  if (!b.pack_columns || b.lanes_of_both() || problem.group || product(b.rows, extent_of) > kFewUses) return false;
+  const double all = n(product(problem.batch, extent_of)) * n(product(b.columns, extent_of));
+  return device.beyond_caches(all * n(product(b.depth, extent_of)) * n(problem.size));
 }
 
 const Axis* followed_in_result(const Blocking& b, const Problem& problem, const CpuModel& device) {

@@ -36,9 +36,8 @@ double time_of(double cycles, double longest_share, double memory_us, const CpuM
 std::vector<TimePart> time_parts(const CpuContractionCycles& cycles, double longest_share, double memory_us,
                                  const CpuModel& device);
 
-/// Whether the columns that the next task packs are fetched while this one computes: where they come from memory and
-/// are used by few rows, and the second cache has room for both blocks twice.
-bool reads_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+/// Whether columns are packed out of memory for few rows, so that packing them is much of the time.
+bool packs_from_memory(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
 /// The columns' axis whose tiles are the innermost loop, inside of those of the rows, as each goes on with rows of the
 /// result that the one before wrote: where these go to memory, and reading the columns of all its tiles from the second
