@@ -95,6 +95,38 @@ int Threads::shared(const std::string& name, DType type, std::int64_t elements) 
 
 Body Threads::unrolled(Var var, Body inner) { return only(loop_over(var, Bind::unroll, std::move(inner))); }
 
+std::int64_t stride_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& digits) {
+  std::int64_t stride = 0, below = 1;
+  for (std::size_t k = digits.size(); k-- > 0;) {
+    if (digits[k].extent == 1) continue;
+    const auto step = access.index.front().coefficient(digits[k].var);
+    if (stride == 0) stride = step;
+    if (stride == 0 || step != stride * below)
+      throw PlanError(fmt::format("schedule: {} is not one step of {} in the order of the atom's dimensions",
+                                  kernel.vars[static_cast<std::size_t>(digits[k].var)].name,
+                                  kernel.array(access.array).name));
+    below *= digits[k].extent;
+  }
+  return stride;
+}
+
+Body cleared(Threads& threads, int accumulator) {
+  const Array array = threads.kernel.array(accumulator);
+  static constexpr const char* kNames[] = {"part", "i", "j", "e"};
+  const std::size_t unnamed = array.shape.size() < std::size(kNames) ? 1 : 0;
+  Access to{accumulator, {}};
+  std::vector<Var> vars;
+  for (std::size_t k = 0; k < array.shape.size(); ++k) {
+    vars.push_back(threads.loop_var(kNames[k + unnamed], array.shape[k]));
+    to.index.push_back(Affine::of(vars.back()));
+  }
+  Body body{{Store{to, zero_of(array.type)}}};
+  for (std::size_t k = vars.size(); k-- > 0;) body = threads.unrolled(vars[k], std::move(body));
+  Body all{{Declare{accumulator}}};
+  for (auto& statement : body) all.push_back(std::move(statement));
+  return all;
+}
+
 namespace {
 
 /// The product of a body, of which there is one.

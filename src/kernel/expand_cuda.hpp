@@ -107,6 +107,9 @@ class BoxCopies {
   int counters_ = -1;
 };
 
+/// Elements from one position of a tile to the next, where the digits are one mixed-radix number in the array; throws
+/// PlanError where they are not.
+std::int64_t stride_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& digits);
 /// The accumulator's registers, set to 0.
 Body cleared(Threads& threads, int accumulator);
 /// Loads of fragments and products. Throws PlanError where an operand does not lie in shared memory by rows of rising
@@ -115,6 +118,12 @@ Body cleared(Threads& threads, int accumulator);
 ///   of
 ///            shorter depths after the last one's
 Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between = {});
+
+/// Registers of an operand's fragments that are read ahead: of complex numbers the real and the imaginary parts.
+struct FragmentAhead {
+  int numbers = -1, imag = -1;
+};
+using FragmentsAhead = std::array<FragmentAhead, 2>;
 
 /// Products whose first fragments were read before, into registers of their own, and that read those of the next round.
 class PrefetchedProducts {
@@ -133,7 +142,7 @@ class PrefetchedProducts {
   Threads& threads_;
   const Mma mma_;
   const WarpTile& tile_;
-  std::array<int, 2> registers_ = {-1, -1};  ///< of both operands' first fragments
+  FragmentsAhead registers_ = {};  ///< of both operands' first fragments
 };
 /// Elements of shared memory from the start of an operand that fragments reach, what lies beyond its edges included.
 std::int64_t reached(Threads& threads, const Mma& mma, const WarpTile& tile, bool first);

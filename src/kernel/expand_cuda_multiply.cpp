@@ -14,22 +14,6 @@ namespace {
 constexpr std::int64_t kMostProducts = 80, kMostFmas = 1536;
 constexpr std::int64_t kMatrixRows = 8, kMatrixBytes = 16;  // bytes of a row
 
-/// Elements from one position of a tile to the next, where the digits are one mixed-radix number in the array.
-std::int64_t stride_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& digits) {
-  std::int64_t stride = 0, below = 1;
-  for (std::size_t k = digits.size(); k-- > 0;) {
-    if (digits[k].extent == 1) continue;
-    const auto step = access.index.front().coefficient(digits[k].var);
-    if (stride == 0) stride = step;
-    if (stride == 0 || step != stride * below)
-      throw PlanError(fmt::format("schedule: {} is not one step of {} in the order of the atom's dimensions",
-                                  kernel.vars[static_cast<std::size_t>(digits[k].var)].name,
-                                  kernel.array(access.array).name));
-    below *= digits[k].extent;
-  }
-  return stride;
-}
-
 /// Registers of real numbers. Of tf32 in two parts each number is the sum of both.
 struct Numbers {
   int registers = -1, rest = -1;
@@ -52,6 +36,7 @@ struct Operand {
   Numbers numbers;     ///< of complex factors the real parts
   Numbers imag;        ///< of complex factors
   Numbers minus;       ///< the imaginary part of a complex second factor, negated
+  int sums = -1;       ///< of both parts of complex factors, where three real products are one of theirs
   int unrounded = -1;  ///< as they are read, a step before they are rounded
 };
 
@@ -67,30 +52,35 @@ class Multiplier {
 
   /// What a round does for the next one, whose first fragments it reads into registers of their own.
   struct Prefetch {
-    std::array<int, 2> registers;  ///< of both operands
+    const FragmentsAhead& registers;
     const Mma& next;
     Body fence, then;  ///< before those fragments, and behind them
   };
 
   /// Registers for the first fragments of a round, and what reads them.
-  Body first_fragments(std::array<int, 2>& registers) {
-    if (const auto products = tile_.rows.atoms() * tile_.columns.atoms(); !tile_.fma() && products < kLeastPrefetched)
+  Body first_fragments(FragmentsAhead& registers) {
+    if (const auto products = tile_.rows.atoms() * tile_.columns.atoms() * (mma_.products == 3 ? 3 : 1);
+        !tile_.fma() && products < kLeastPrefetched)
       throw PlanError(
           fmt::format("schedule: a prefetch of fragments of {} products of a warp in a step, not {} or more", products,
                       kLeastPrefetched));
     Body all;
     for (const bool first : {true, false}) {
       auto x = operand(first);
-      if (rounded(x) || complex_ || mma_.parts > 1)
+      if (rounded(x) || mma_.parts > 1)
         throw PlanError(fmt::format("schedule: a prefetch of fragments of {}, which are no numbers as they are read",
                                     kernel_.array(mma_.accumulator).name));
+      const std::string side = first ? "a" : "b";
+      const auto declared = [&](const std::string& name) {
+        const auto number = threads_.registers(side + name, tile_.fma() || complex_ ? type_ : x.type, fragment_shape(x),
+                                               x.fragment->per_register());
+        all.push_back({Declare{number}});
+        return number;
+      };
       auto& to = registers[first ? 0 : 1];
-      const auto shape = fragment_shape(x);
-      to = threads_.registers(first ? "a_next" : "b_next", tile_.fma() ? type_ : x.type, shape,
-                              x.fragment->per_register());
-      all.push_back({Declare{to}});
-      x.numbers.registers = to;
-      append(all, with_depth(Affine(0), [&] { return loaded(x); }));
+      to.numbers = declared("_next");
+      if (complex_) to.imag = declared("_next_imag");
+      append(all, with_depth(Affine(0), [&] { return loaded_to(x, to); }));
     }
     return all;
   }
@@ -123,8 +113,20 @@ class Multiplier {
       x->numbers = declared(side + "_part", side + "_rest");
       if (complex_) x->imag = declared(side + "_imag", side + "_imag_rest");
       if (complex_ && mma_.products == 4 && !x->first) x->minus = declared("b_minus_imag", "b_minus_imag_rest");
+      if (complex_ && mma_.products == 3) {
+        x->sums = threads_.registers(side + "_sum", type_, shape);
+        body.push_back({Declare{x->sums}});
+      }
       if (prefetch != nullptr) {
-        Body other = loaded(*x), first = copied(*x, prefetch->registers[x->first ? 0 : 1]);
+        const auto& ahead = prefetch->registers[x->first ? 0 : 1];
+        if (complex_) {
+          append(body, copied(*x, ahead));
+          if (blocks > 1)
+            body.push_back(
+                {If{{{depth_, blocks - 1}}, with_depth(depth_ + Affine(1), [&] { return loaded_to(*x, ahead); }), {}}});
+          continue;
+        }
+        Body other = loaded(*x), first = copied(*x, ahead);
         if (blocks == 1) {
           append(body, std::move(first));
         } else {
@@ -156,7 +158,7 @@ class Multiplier {
       append(body, where(only(depth_, step, blocks), std::move(between[k])));
     }
     const auto i = threads_.loop_var("i", a.side->atoms()), j = threads_.loop_var("j", b.side->atoms());
-    Body products, of_sums;
+    Body products;
     for (int step = 0; step < steps; ++step) {
       const std::vector<Affine> row = {Affine(step), Affine::of(i)}, column = {Affine(step), Affine::of(j)};
       const auto product = [&](const Access& sum, const Numbers& of_a, const Numbers& of_b, Body& to) {
@@ -173,10 +175,9 @@ class Multiplier {
           return Access{mma_.accumulator, {Affine(number), Affine::of(i), Affine::of(j)}};
         };
         if (mma_.products == 3) {
-          // Of both parts' sums, which take the place of the real parts, once all of those are multiplied.
-          product(part(2), a.numbers, b.numbers, of_sums);
           product(part(0), a.numbers, b.numbers, products);
           product(part(1), a.imag, b.imag, products);
+          product(part(2), {a.sums}, {b.sums}, products);
           continue;
         }
         // Instructions negate no operand, so that the minus is in a copy of one.
@@ -200,10 +201,14 @@ class Multiplier {
       if (!mma_.outer) multiplied = apply(ir::OpCode::add, type_, {load_of(type_, sum), std::move(multiplied)});
       products.push_back({Store{sum, std::move(multiplied)}});
     }
-    append(body, threads_.unrolled(i, threads_.unrolled(j, std::move(products))));
-    if (!of_sums.empty()) {
-      for (const auto* x : {&a, &b}) append(body, parts_added(*x));
-      append(body, threads_.unrolled(i, threads_.unrolled(j, std::move(of_sums))));
+    if (a.sums >= 0) {
+      // Additions between products, as both take turns at one pipe: a column's before its products.
+      append(body, threads_.unrolled(i, parts_added(a, Affine::of(i))));
+      auto column = parts_added(b, Affine::of(j));
+      append(column, threads_.unrolled(i, std::move(products)));
+      append(body, threads_.unrolled(j, std::move(column)));
+    } else {
+      append(body, threads_.unrolled(i, threads_.unrolled(j, std::move(products))));
     }
     if (blocks == 1) {
       append(all, std::move(body));
@@ -214,7 +219,8 @@ class Multiplier {
     // one, and not more than they are quick with.
     const auto real = complex_ || is_complex(type_) ? mma_.products : 1;
     const auto products_of_round = static_cast<std::int64_t>(steps) * a.side->atoms() * b.side->atoms() * real;
-    const auto most = std::max<std::int64_t>((tile_.fma() ? kMostFmas : kMostProducts) / products_of_round, 1);
+    const auto together = tile_.fma() ? kMostFmas : complex_ && prefetch != nullptr ? 3 * kMostProducts : kMostProducts;
+    const auto most = std::max<std::int64_t>(together / products_of_round, 1);
     auto times = std::min<std::int64_t>(most, blocks);
     while (blocks % times != 0) --times;
     if (times < blocks) loop.times = static_cast<int>(times);
@@ -286,21 +292,37 @@ class Multiplier {
     return shape;
   }
 
+  /// An operand's fragments into registers that are read from later.
+  Body loaded_to(Operand x, const FragmentAhead& registers) {
+    x.numbers.registers = registers.numbers;
+    x.imag.registers = registers.imag;
+    x.minus = {};
+    return loaded(x);
+  }
   /// An operand's fragments out of registers that hold the same ones.
-  Body copied(const Operand& x, int registers) {
-    const int lanes = x.fragment->per_register();
-    return each_register(x, [&](std::vector<Affine> index) {
-      Access to{x.numbers.registers, std::move(index), lanes}, from = to;
-      from.array = registers;
-      return Store{std::move(to), load_of(kernel_.array(registers).type, std::move(from))};
+  Body copied(const Operand& x, const FragmentAhead& registers) {
+    return each_register(x, [&](Body& body, const std::vector<Affine>& index) {
+      const auto copy = [&](int to, int from, bool negated = false) {
+        Access element{from, index, x.fragment->per_register()};
+        auto value = load_of(kernel_.array(from).type, element);
+        if (negated) value = apply(ir::OpCode::neg, type_, {std::move(value)});
+        element.array = to;
+        body.push_back({Store{std::move(element), std::move(value)}});
+      };
+      copy(x.numbers.registers, registers.numbers);
+      if (complex_) copy(x.imag.registers, registers.imag);
+      if (x.minus.registers >= 0) copy(x.minus.registers, registers.imag, true);
     });
   }
-  /// A complex operand's imaginary parts added to the real ones.
-  Body parts_added(const Operand& x) {
-    return each_register(x, [&](std::vector<Affine> index) {
-      const Access to{x.numbers.registers, std::move(index)}, more{x.imag.registers, to.index};
-      return Store{to, apply(ir::OpCode::add, type_, {load_of(type_, to), load_of(type_, more)})};
-    });
+  /// The sums of both parts of a complex operand's numbers, of one atom along its side.
+  Body parts_added(const Operand& x, const Affine& atom) {
+    const auto shape = fragment_shape(x);
+    const auto step = threads_.loop_var("step", shape.front()), e = threads_.loop_var("e", shape.back());
+    const std::vector<Affine> index = {shape.front() > 1 ? Affine::of(step) : Affine(0), atom,
+                                       shape.back() > 1 ? Affine::of(e) : Affine(0)};
+    const auto part = [&](const Numbers& of) { return load_of(type_, {of.registers, index}); };
+    Store add{{x.sums, index}, apply(ir::OpCode::add, type_, {part(x.numbers), part(x.imag)})};
+    return threads_.unrolled(step, threads_.unrolled(e, {{std::move(add)}}));
   }
   /// What `store` makes of each of an operand's registers.
   template <class Make>
@@ -313,7 +335,8 @@ class Multiplier {
       vars.push_back(threads_.loop_var(kNames[k], shape[k]));
       index.push_back(shape[k] > 1 ? Affine::of(vars.back()) : Affine(0));
     }
-    Body body{{store(std::move(index))}};
+    Body body;
+    store(body, index);
     for (std::size_t k = vars.size(); k-- > 0;) {
       if (shape[k] > 1) body = threads_.unrolled(vars[k], std::move(body));
     }
@@ -325,9 +348,8 @@ class Multiplier {
     Body body = std::move(prefetch.fence);
     Multiplier next(threads_, prefetch.next, tile_);
     for (const bool first : {true, false}) {
-      auto x = next.operand(first);
-      x.numbers.registers = prefetch.registers[first ? 0 : 1];
-      append(body, next.with_depth(Affine(0), [&] { return next.loaded(x); }));
+      const auto& to = prefetch.registers[first ? 0 : 1];
+      append(body, next.with_depth(Affine(0), [&] { return next.loaded_to(next.operand(first), to); }));
     }
     append(body, std::move(prefetch.then));
     return body;
@@ -543,23 +565,6 @@ class Multiplier {
 };
 
 }  // namespace
-
-Body cleared(Threads& threads, int accumulator) {
-  const Array array = threads.kernel.array(accumulator);
-  static constexpr const char* kNames[] = {"part", "i", "j", "e"};
-  const std::size_t unnamed = array.shape.size() < std::size(kNames) ? 1 : 0;
-  Access to{accumulator, {}};
-  std::vector<Var> vars;
-  for (std::size_t k = 0; k < array.shape.size(); ++k) {
-    vars.push_back(threads.loop_var(kNames[k + unnamed], array.shape[k]));
-    to.index.push_back(Affine::of(vars.back()));
-  }
-  Body body{{Store{to, zero_of(array.type)}}};
-  for (std::size_t k = vars.size(); k-- > 0;) body = threads.unrolled(vars[k], std::move(body));
-  Body all{{Declare{accumulator}}};
-  for (auto& statement : body) all.push_back(std::move(statement));
-  return all;
-}
 
 Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between) {
   return Multiplier(threads, mma, tile).run(std::move(between));

@@ -74,6 +74,7 @@ c128_ab_ca_to_cb_40x40x64(const c128* __restrict__ A, const c128* __restrict__ B
     const int place = opaque(a0) % 3;
     double a_part[1][1][4];
     double a_imag[1][1][4];
+    double a_sum[1][1][4];
     c128 a_run[4];
     a_run[0] = B_tile[192 * warp_row + 12 * group + member + 384 * place];
     a_part[0][0][0] = a_run[0].re;
@@ -89,6 +90,7 @@ c128_ab_ca_to_cb_40x40x64(const c128* __restrict__ A, const c128* __restrict__ B
     a_imag[0][0][3] = -a_run[3].im;
     double b_part[1][2][2];
     double b_imag[1][2][2];
+    double b_sum[1][2][2];
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
       c128 b_run[2];
@@ -110,27 +112,27 @@ c128_ab_ca_to_cb_40x40x64(const c128* __restrict__ A, const c128* __restrict__ B
     #pragma unroll
     for (int i = 0; i < 1; ++i) {
       #pragma unroll
-      for (int j = 0; j < 2; ++j) {
+      for (int step = 0; step < 1; ++step) {
+        #pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          a_sum[0][i][e] = a_part[0][i][e] + a_imag[0][i][e];
+        }
+      }
+    }
+    #pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      #pragma unroll
+      for (int step = 0; step < 1; ++step) {
+        #pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          b_sum[0][j][e] = b_part[0][j][e] + b_imag[0][j][e];
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 1; ++i) {
         mma_m16n8k8_f64(sum[0][i][j], a_part[0][i], b_part[0][j]);
         mma_m16n8k8_f64(sum[1][i][j], a_imag[0][i], b_imag[0][j]);
-      }
-    }
-    #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      a_part[0][0][e] += a_imag[0][0][e];
-    }
-    #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      #pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        b_part[0][i][e] += b_imag[0][i][e];
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 1; ++i) {
-      #pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        mma_m16n8k8_f64(sum[2][i][j], a_part[0][i], b_part[0][j]);
+        mma_m16n8k8_f64(sum[2][i][j], a_sum[0][i], b_sum[0][j]);
       }
     }
     commit_async();

@@ -232,11 +232,12 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
   refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b warps 4x2 runs 1x1x2; pipeline b0 2 prefetch")
               .c_str(),
           "2 products of a warp in a step");
-  auto complex = simt::written_contractions()[0];
-  complex.types = {DType::c128};
-  const auto ahead = start + stages + atom + "pipeline b0 2 prefetch";
-  complex.directives = ahead.c_str();
-  CHECK_THROWS_AS(complex.made(), PlanError);
+  auto rounded = simt::written_contractions()[0];
+  rounded.types = {DType::f32};
+  const auto ahead =
+      start + stages + "atom m16n8k8_tf32 rows a columns c depth b warps 2x1 runs 1x1x2; pipeline b0 2 prefetch";
+  rounded.directives = ahead.c_str();
+  CHECK_THROWS_AS(rounded.made(), PlanError);
   auto c = simt::written_contractions()[0];
   c.beta = ir::Factor::any;
   const auto text = start + stages + atom + "store shared";

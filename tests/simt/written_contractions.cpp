@@ -157,6 +157,30 @@ const std::vector<WrittenContraction> kCases = {
      "tile a:32; tile c:16; tile b:32:8; order task a0 c0 cluster b0 sum b1; stage A at b1 async a b pad 4;"
      "stage B at b1 async b c pad 2;"
      "atom m16n8k8_f64 rows a columns c depth b warps 1x2 runs 1x1x1 products 3; pipeline b1 2"},
+    {"ad,db->ab",  // the same with fragments that are read a step ahead, over the end of a round too, ragged
+     {{'a', 50}, {'b', 40}, {'d', 70}},
+     {DType::c128},
+     kAny,
+     kAny,
+     "tile a:32; tile c:16; tile b:16; order task a0 c0 sum b0; stage A at b0 async a b pad 4;"
+     "stage B at b0 async b c pad 2;"
+     "atom m16n8k4_f64 rows a columns c depth b warps 1x1 runs 1x1x1 products 3; pipeline b0 3 prefetch"},
+    {"ad,db->ab",  // the same of one step a round, and a warp's products twice as many as those of one atom
+     {{'a', 40}, {'b', 30}, {'d', 40}},
+     {DType::c128},
+     kOne,
+     kNone,
+     "tile a:32; tile c:16; tile b:8; order task a0 c0 sum b0; stage A at b0 async b a pad 2;"
+     "stage B at b0 async c b pad 2;"
+     "atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x1 products 3; pipeline b0 2 prefetch"},
+    {"ad,db->ab",  // the same in four products, one of them negated
+     {{'a', 50}, {'b', 40}, {'d', 70}},
+     {DType::c128},
+     kOne,
+     kAny,
+     "tile a:32; tile c:32; tile b:16; order task a0 c0 sum b0; stage A at b0 async a b pad 4;"
+     "stage B at b0 async b c pad 2;"
+     "atom m16n8k4_f64 rows a columns c depth b warps 1x1 runs 1x1x1; pipeline b0 3 prefetch"},
     {"ad,db->ab",  // in four, of sm_80, an operand converted, rows in pairs
      {{'a', 17}, {'b', 33}, {'d', 12}},
      {DType::c64, DType::c128, DType::c128},

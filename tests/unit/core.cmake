@@ -22,6 +22,7 @@ ricci_test(bench_mwp_cwp LABEL unit PROGRAM tools SOURCES bench_mwp_cwp.cpp LIBS
 ricci_test(plan_candidate_timing LABEL unit PROGRAM plan SOURCES plan_candidate_timing.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_parts LABEL unit PROGRAM plan SOURCES plan_parts.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_candidates LABEL unit PROGRAM problems SOURCES plan_candidates.cpp LIBS ricci_fuzz)
+ricci_test(plan_three_products LABEL unit PROGRAM plan SOURCES plan_three_products.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_wavefronts LABEL unit PROGRAM plan SOURCES plan_wavefronts.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_contraction LABEL unit PROGRAM problems SOURCES plan_contraction.cpp LIBS ricci_fuzz)
 ricci_test(plan_contraction_cpu LABEL unit PROGRAM problems SOURCES plan_contraction_cpu.cpp LIBS ricci_fuzz)

@@ -106,7 +106,8 @@ class CutCounts {
   double most_resident(const tiles::Tile& rows, const tiles::Tile& columns, std::int64_t held) const;
   /// How much longer products take while so many warps work out where joined axes' elements lie, and where all
   /// registers of so many are full of sums.
-  double waits_for_quotients(int warps, bool each = false) const;
+  ///   deep  whether joined axes are of the depth
+  double waits_for_quotients(int warps, bool each = false, bool deep = false) const;
   double waits_for_registers(int warps, std::int64_t results) const;
 
   /// A round by warp groups, which read operands themselves: each group all columns.

@@ -245,11 +245,15 @@ void GpuContraction::set_batch_atom(const kernel::Atom& atom, const kernel::Cont
 
 std::optional<GpuContraction> GpuContraction::in_three_products() const {
   if (fma || type != DType::c128 || bound_by_memory()) return std::nullopt;
-  // Three in place of four, and what additions of f64 and their waits cost beside them: of 73 kernels of tccg48 in c128
-  // on an H200, blocks alone on a multiprocessor took 1.2 times what is predicted without.
-  constexpr double kFaster = 4.0 / 3 / 1.2;
+  // Three in place of four, at the rate of products alone; additions and waits beside them are counted apart.
+  constexpr double kFaster = 4.0 / 3 / 1.05;
   auto result = *this;
   result.real_products = 3;
+  // Of half the depth: its fragments leave registers for those of the next step, and for sums of parts.
+  if (const auto* half = kernel::find_atom("m16n8k4_f64"); atom_->k == 2 * half->k) {
+    result.atom_ = half;
+    result.atom_name = half->name;
+  }
   result.rate *= kFaster;
   result.copied_rate *= kFaster;
   return result;
@@ -364,7 +368,8 @@ kernel::Spread GpuContraction::spread(std::int64_t rows, std::int64_t columns, i
 }
 
 bool GpuContraction::prefetches() const {
-  return !groups && !fma && factor_parts == 1 && !is_complex(type) && atom().a.type != kernel::AtomType::tf32;
+  return !groups && !fma && factor_parts == 1 && (!is_complex(type) || by_three()) &&
+         atom().a.type != kernel::AtomType::tf32;
 }
 
 std::int64_t GpuContraction::held_rows(const kernel::Spread& spread, std::int64_t rows) const {
@@ -384,12 +389,16 @@ RegisterCount GpuContraction::registers(std::int64_t rows, std::int64_t columns,
   if (groups) return all(rows * columns / 32 + kOfGroups + (atom().holds_a ? kOfFragments : 0));
   const auto words = std::max<std::int64_t>(size / 4, 1);
   const auto sums = rows * columns * batch_lanes_ / 32 * sum_words();
-  const auto operands =
-      fma ? (rows / atom().m + columns / atom().n) * words * spread.run_depth : (rows / 8 + columns / 8) * 2 * words;
-  const auto minus = !fma && real_products == 4 ? columns / 8 * words * factor_parts : 0;
+  const auto operands = fma          ? (rows / atom().m + columns / atom().n) * words * spread.run_depth
+                        : by_three() ? (rows + columns) * atom().k / 32 * words
+                                     : (rows / 8 + columns / 8) * 2 * words;
+  // Of the second operand's imaginary parts, negated; of sums of both parts, where nothing else is read ahead of them.
+  const auto more = fma          ? 0
+                    : by_three() ? (prefetch ? 0 : operands / 2)
+                                 : (real_products == 4 ? columns / 8 * words * factor_parts : 0);
   // What is rounded is read a step ahead.
   const auto prefetched = prefetch || (!fma && atom().a.type == kernel::AtomType::tf32) ? operands : 0;
-  if (!fma) return all(sums + operands * factor_parts + minus + prefetched + 40);
+  if (!fma) return all(sums + operands * factor_parts + more + prefetched + (by_three() ? 32 : 40));
   // Of outer products an upper bound, which keeps their tiles small: their stores need blocks that take turns.
   if (is_outer()) return all(sums + operands + 64);
   // Fitted to 144 kernels in f32, made by NVRTC 13.0 for sm_90: three in four of them have room for as many blocks.

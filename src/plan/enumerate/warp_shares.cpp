@@ -39,7 +39,8 @@ std::vector<WarpShare> WarpShares::found(std::int64_t rows, std::int64_t columns
     const auto atoms = held_rows / c.atom().m * held_columns / c.atom().n;
     share.least = counts_.least_rates(spread, share.rates, held_rows, held_columns);
     share.least.resident = static_cast<double>(room_.of_warps(warps, share.registers.with(0)));
-    share.least.prefetches = prefetches && atoms >= std::int64_t{kernel::kLeastPrefetched} * warp_rows * warp_columns;
+    const auto apart = atoms * (c.by_three() ? c.real_products : 1);
+    share.least.prefetches = prefetches && apart >= std::int64_t{kernel::kLeastPrefetched} * warp_rows * warp_columns;
     if (share.least.prefetches) share.ahead = registers(true);
     list.push_back(share);
   };

@@ -92,6 +92,13 @@ constexpr double kFewResident = 0.22;
 /// them copy, multiply or store at a time (100 kernels of ccsd_t of tccg48_f32 on an H200: those by twelve warps
 /// took 1.2 times as long as those by sixteen, of what was predicted). Longer sums are so in part.
 constexpr double kInStep = 1.25, kInStepTerms = 32;
+/// Complex products of three real ones, of 84 kernels of 14 cases of tccg48 in c128 on an H200. Of sums of one round,
+/// in step as above, those by two blocks of four warps each took 1.09 times what was predicted, those by three 1.0.
+constexpr double kThreeInStep = 1.5;
+/// Of their rounds, of which a sum has several: the share of products' time that waits for fragments, where these are
+/// read ahead and where they are not, and where three warps each share a part of a multiprocessor (1.11 to 1.18 times
+/// what was predicted, 1.06 by two); cycles of each where a multiprocessor has one block.
+constexpr double kThreeAhead = 1.04, kThreeRead = 1.14, kThreeTwelve = 1.07, kThreeRound = 120;
 /// Products of warp groups go on from round to round: of 22 kernels of bench/problems/gemm.csv in bf16 (off by 18 %).
 constexpr double kGroupRound = 830;  // cycles of a round at least, whose fence waits for copies
 /// Cycles that a thread waits for each load of a round whose elements it converts for warp groups: one after the other
@@ -282,6 +289,7 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       overlapped_(counts.overlapped),
       short_sum_(counts.terms <= kShortSum),
       multiply_adds_(counts.multiply_adds),
+      by_three_(counts.by_three),
       in_step_(std::min(1.0, kInStepTerms / counts.terms)),
       around_(block_cycles(counts) + (counts.shared() ? kMeet : 0)),
       last_part_(counts.last > 0 ? 1.0 / counts.cluster : 1),
@@ -300,6 +308,7 @@ void LaunchTimes::set_round(const ContractionCounts& counts) {
   pipe_ = counts.pipe_cycles;
   ahead_ = counts.prefetched;
   begin_ = counts.overlapped ? 0 : begin_cycles(counts.prefetched, counts.multiply_adds, counts.warps);
+  if (by_three_ && rounds_ > 1) pipe_ *= (ahead_ ? kThreeAhead : kThreeRead) * (warps_ < 12 ? 1 : kThreeTwelve);
   issue_ = counts.issue_cycles();
   shared_ = counts.shared_cycles();
   stores_ = counts.store_cycles();
@@ -332,8 +341,9 @@ double LaunchTimes::alone_seconds(double stages, double room) const {
   // Where a round ends with the next one's fragments, their copies have a round less.
   const double covered = ((stages - 1) * in_turns - (ahead_ ? 1 : 0)) * round_;
   const double late = std::max(0.0, units(overlapped_).latency - covered) / (stages - 1);
-  const double of_round = own_round(resident) + (overlapped_ ? late : exposed_ + late + (room < 2 ? begin_ : 0));
-  const double later = multiply_adds_ && rounds_ <= 3 ? kLaterRound * (rounds_ - 1) : 0;
+  const double begin = room < 2 ? begin_ + (by_three_ ? kThreeRound : 0) : 0;
+  const double of_round = own_round(resident) + (overlapped_ ? late : exposed_ + late + begin);
+  const double later = (multiply_adds_ || by_three_) && rounds_ <= 3 ? kLaterRound * (rounds_ - 1) : 0;
   const double alone =
       around_ + rounds_ * std::max(of_round, overlapped_ ? kGroupRound : 0.0) + later + stores_ + relaid_;
   return seconds_ * alone / resident;
@@ -397,6 +407,8 @@ ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) co
     const double factor = std::lerp(kFewResident, kInStep, in_step_), enough = std::lerp(12, 16, in_step_);
     time.products *= 1 + factor * std::max(0.0, enough / (resident * warps_) - 1);
   }
+  if (by_three_ && room >= 2)
+    time.products *= 1 + kThreeInStep * in_step_ * std::max(0.0, 12 / (resident * warps_) - 1);
   time.first_cache = first_cache_seconds(resident, shared_bytes);
   time.memory += fetched_seconds(resident);
   time.alone = alone_seconds(stages, room);

@@ -79,7 +79,7 @@ class LaunchTimes {
   double at_once_;   ///< blocks, where a multiprocessor has one
   double in_turns_;  ///< blocks of a multiprocessor
   double seconds_;   ///< of so many cycles
-  bool overlapped_, short_sum_, multiply_adds_;
+  bool overlapped_, short_sum_, multiply_adds_, by_three_;
   bool ahead_ = false;    ///< the first fragments of a round are read in the one before
   double in_step_;        ///< of multiply-adds: 1 where blocks of short sums are in step, 0 of endless ones
   double around_;         ///< cycles of a block besides its rounds

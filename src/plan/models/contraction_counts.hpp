@@ -23,6 +23,7 @@ struct ContractionCounts {
   double last = 0;
   bool overlapped = false;     ///< products of a round go on into the next one
   bool multiply_adds = false;  ///< on tensor cores where it is not so
+  bool by_three = false;       ///< complex products are three real ones
   bool in_pairs = false;       ///< fragments are vectors that lanes read alike in pairs
   bool prefetched = false;     ///< the first fragments of a round are there when it begins
 
