@@ -138,7 +138,7 @@ Tile joined_tile(const Axes& axes, std::size_t fastest, std::int64_t unit, std::
 
 }  // namespace
 
-std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t run, bool joins) {
+std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t run, bool joins, bool wide) {
   std::vector<Tile> list;
   if (axes.empty()) return {Tile{}};
   std::vector<std::size_t> fastest;
@@ -155,8 +155,11 @@ std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t r
   const bool writes_neighbours =
       std::any_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.in_other == 1 && axis.extent > 1; });
   Tiles search(axes, unit, run);
+  constexpr std::int64_t kUsual = 256;
+  const auto longest = wide && fastest.size() > 1 ? std::max(kUsual, run * run) : kUsual;
   for (const auto f : fastest) {
-    for (const std::int64_t most : {256, 192, 144, 128, 96, 64, 48, 32, 16}) {
+    for (const std::int64_t most : {768, 512, 256, 192, 144, 128, 96, 64, 48, 32, 16}) {
+      if (most > longest) continue;
       auto tile = search.of(f, most);
       const auto worth = tile.worth(most);
       const auto add = [&](Tile made) {

@@ -236,10 +236,11 @@ class Tiles {
 
 /// Of the rows or the columns: from 16 to 256 positions, each along every axis that is the fastest of a tensor; and
 /// where more of those are used, of all axes as one.
+///   unit   positions that warps take at once
+///   run    elements that are worth being neighbours
 ///   joins  whether axes may be joined
-///   unit  positions that warps take at once
-///   run   elements that are worth being neighbours
-std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t run, bool joins);
+///   wide   whether there may be more positions where neighbours lie along two axes: for runs of both
+std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t run, bool joins, bool wide);
 
 /// Of the depth, multiples of `unit`; one of one position where there is none; where no extents are, the fastest axis
 /// is longer than it is.

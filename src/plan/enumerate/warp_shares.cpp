@@ -52,7 +52,9 @@ std::vector<WarpShare> WarpShares::found(std::int64_t rows, std::int64_t columns
   // Sides of five and seven units, and of twice as many, leave nothing of as many warps unused.
   const auto suits = [](int warps, std::int64_t units) { return (warps != 5 && warps != 7) || units % warps == 0; };
   const auto row_units = tiles::parts(rows, c.row_unit), column_units = tiles::parts(columns, c.column_unit);
-  for (const int warp_rows : {1, 2, 3, 4, 5, 7}) {
+  constexpr std::int64_t kWide = 512;  // rows that eight warps have a part each of
+  for (const int warp_rows : {1, 2, 3, 4, 5, 7, 8}) {
+    if (warp_rows == 8 && rows < kWide) continue;
     for (const int warp_columns : {1, 2, 3, 4, 5, 7, 8}) {
       if (warp_rows * warp_columns <= most_warps && suits(warp_rows, row_units) && suits(warp_columns, column_units))
         add(warp_rows, warp_columns);
