@@ -239,7 +239,7 @@ class Tiles {
 ///   unit   positions that warps take at once
 ///   run    elements that are worth being neighbours
 ///   joins  whether axes may be joined
-///   wide   whether there may be more positions where neighbours lie along two axes: for runs of both
+///   wide   whether there may be up to 768 positions where neighbours lie along two axes: for runs of both
 std::vector<Tile> side_tiles(const Axes& axes, std::int64_t unit, std::int64_t run, bool joins, bool wide);
 
 /// Of the depth, multiples of `unit`; one of one position where there is none; where no extents are, the fastest axis
