@@ -1,6 +1,7 @@
 #include "runtime/scratch.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace ricci::runtime {
@@ -28,7 +29,12 @@ char* thread_scratch(std::size_t bytes) noexcept {
   // Whatever fills much of a cache, in a large page: scattered over small ones it meets in the same sets.
   constexpr std::size_t kMuch = std::size_t{64} << 10, kLargePage = std::size_t{2} << 20;
   static thread_local MemoryBlock block;
-  make_larger(block, bytes >= kMuch ? std::max(bytes, kLargePage) : bytes);
+  if (bytes > block.bytes) {
+    make_larger(block, bytes >= kMuch ? std::max(bytes, kLargePage) : bytes);
+    // Vectors end beyond what is packed, and their lanes there are multiplied as they are found, for results that are
+    // dropped: pointers that lay there are denormal numbers, each of which a processor takes 150 cycles for.
+    if (block.memory) std::memset(block.memory.get(), 0, block.bytes);
+  }
   return bytes == 0 ? nullptr : reinterpret_cast<char*>(block.memory.get());
 }
 

@@ -12,9 +12,9 @@ struct MemoryBlock {
   std::size_t bytes = 0;
 };
 
-/// At least `bytes` at a multiple of 64, of the calling thread alone, with the contents that it had; the next call that
-/// asks for more gets another block. Null for 0 bytes, and where there is no memory. Allocates only when a thread asks
-/// for more than ever before; freed when the thread ends.
+/// At least `bytes` at a multiple of 64, of the calling thread alone, with the contents that it had, or of zeros; the
+/// next call that asks for more gets another block. Null for 0 bytes, and where there is no memory. Allocates only when
+/// a thread asks for more than ever before; freed when the thread ends.
 char* thread_scratch(std::size_t bytes) noexcept;
 
 /// The workspace of a call: a block of the calling thread, aligned to 256, which the thread keeps for its next call

@@ -269,6 +269,21 @@ TEST_CASE("memory for outputs is not touched before a kernel writes it") {
   CHECK(taken < static_cast<long>(kBytes / 8));
 }
 
+TEST_CASE("scratch memory of a thread begins with zeros") {
+  // Of what lay there before, vectors that end beyond what is packed would multiply denormal numbers.
+  bool zeros = false;
+  std::thread([&] {
+    constexpr std::size_t kBytes = 20000;
+    {
+      std::vector<std::vector<char>> earlier;
+      for (int k = 0; k < 4; ++k) earlier.emplace_back(kBytes, '\1');
+    }
+    const char* const scratch = ricci::runtime::thread_scratch(kBytes);
+    zeros = scratch != nullptr && std::all_of(scratch, scratch + kBytes, [](char byte) { return byte == 0; });
+  }).join();
+  CHECK(zeros);
+}
+
 TEST_CASE("a thread keeps its workspace from call to call, but gives no call that of another") {
   using ricci::runtime::ThreadWorkspace;
   constexpr std::size_t kBytes = std::size_t{64} << 20;
