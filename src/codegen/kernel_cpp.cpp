@@ -278,8 +278,11 @@ class CppPrinter : StatementPrinter<CppPrinter> {
   }
   void rows_ahead(const kernel::FetchRows& fetch, const std::string& task) {
     const auto& array = kernel_.array(fetch.from.array);
-    w_.line("RowsAhead<rows_ahead, {}, {}> ahead(begin_{}({}));", fetch.length * size_of(array.type),
-            c_type(array.type), array.name, task);
+    const auto bytes = fetch.length * size_of(array.type);
+    const auto begins = fmt::format("begin_{}({})", array.name, task);
+    if (fetch.first == 0) return w_.line("RowsAhead<rows_ahead, {}, {}> ahead({});", bytes, c_type(array.type), begins);
+    w_.line("RowsAhead<rows_ahead, {}, {}, {}> ahead(begin_{}(task), {});", bytes, c_type(array.type), fetch.first,
+            array.name, begins);
   }
   void next_rows(const kernel::FetchRows& fetch, const char* task) {
     if (fetch.tasks == 1)

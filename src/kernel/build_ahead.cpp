@@ -15,42 +15,72 @@ void Builder::prefetch(const std::string& operand) {
   if (group_ != nullptr) fail("operands of a group are not prefetched");
   const auto count = tasks().size();
   if (count == 0) fail("there is one task");
-  const Copy* copy = nullptr;
-  for (const auto& statement : order_[count - 1].first) {
-    const auto* one = std::get_if<Copy>(&statement.node);
-    if (one != nullptr && kernel_.array(one->from.array).name == operand) copy = one;
-  }
-  if (copy == nullptr) fail("no operand of that name is staged at the innermost loop over tasks");
-  if (!copy->quotients.empty()) fail("neighbours of joined indices are not known beforehand");
 
+  const auto is_named = [&](const Access& access) { return kernel_.array(access.array).name == operand; };
   FetchRows rows;
-  rows.from = copy->from;
+  std::vector<Digit> digits, rounds;  // of what is read together, and of parts of sums one after the other
+  for (const auto& statement : order_[count - 1].first) {
+    const auto* copy = std::get_if<Copy>(&statement.node);
+    if (copy == nullptr || !is_named(copy->from)) continue;
+    if (!copy->quotients.empty()) fail("neighbours of joined indices are not known beforehand");
+    rows.from = copy->from;
+    digits = copy->digits;
+  }
+  if (rows.from.array < 0) {
+    const auto& product = products_.front();
+    for (const auto* factor : {&product.of.first, &product.of.second}) {
+      const auto& staged = factor == &product.of.first ? product.first : product.second;
+      if (staged.array >= 0 || !is_named(global(factor->load))) continue;
+      if (!quotients(node(factor->load).offset).empty()) fail("neighbours of joined indices are not known beforehand");
+      rows.from = global(factor->load);
+    }
+    if (rows.from.array < 0)
+      fail("no operand of that name is staged at the innermost loop over tasks, or read where it lies");
+    auto inside = count;
+    for (; inside < order_.size() && is_summed(index_of(order_[inside].var)); ++inside)
+      rounds.push_back({order_[inside].var, kernel_.extent(order_[inside].var)});
+    for (const auto& axis : axes_) {
+      for (const auto& level : axis.levels) {
+        if (const auto at = place(level.var); !at || *at >= inside) digits.push_back({level.var, level.count});
+      }
+    }
+  }
+
   auto& from = rows.from.index.front();
   struct Side {
     std::int64_t step, extent;
   };
   std::vector<Side> sides;
-  for (const auto& digit : copy->digits) {
+  for (const auto& digit : digits) {
     const auto step = from.coefficient(digit.var);
     from = from.with(digit.var, step < 0 ? Affine(digit.extent - 1) : Affine(0));
     if (step != 0 && digit.extent > 1) sides.push_back({std::abs(step), digit.extent});
   }
   std::sort(sides.begin(), sides.end(), [](const Side& x, const Side& y) { return x.step < y.step; });
   rows.rows = {0};
-  bool apart = false;
-  for (const auto& side : sides) {
-    apart = apart || side.step > rows.length;
-    if (!apart) {
-      rows.length += (side.extent - 1) * side.step;
-      continue;
-    }
+  const auto repeat = [&](const Side& side) {
     const auto inner = rows.rows.size();
     if (static_cast<std::int64_t>(inner) * side.extent > kMostRows)
-      fail(fmt::format("{} is copied in more than {} rows", operand, kMostRows));
+      fail(fmt::format("{} is read in more than {} rows", operand, kMostRows));
     for (std::int64_t n = 1; n < side.extent; ++n) {
       for (std::size_t k = 0; k < inner; ++k) rows.rows.push_back(rows.rows[k] + n * side.step);
     }
+  };
+  bool apart = false;
+  for (const auto& side : sides) {
+    apart = apart || side.step > rows.length;
+    if (apart) {
+      repeat(side);
+    } else {
+      rows.length += (side.extent - 1) * side.step;
+    }
   }
+  const auto of_round = rows.rows.size();
+  std::for_each(rounds.rbegin(), rounds.rend(), [&](const Digit& round) {
+    repeat({from.coefficient(round.var), round.extent});
+    from = from.with(round.var, Affine(0));
+  });
+  if (rows.rows.size() > of_round) rows.first = static_cast<std::int64_t>(of_round);
   ahead_ = std::move(rows);
   ahead_origin_ = origin();
 }

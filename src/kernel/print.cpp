@@ -220,7 +220,10 @@ class Printer {
   void one(const FetchRows& fetch) {
     line("rows ahead {} of {}, {} of {}{}", text(fetch.from),
          fetch.tasks == 1 ? "the next task" : fmt::format("the next {} tasks", fetch.tasks), fetch.rows.size(),
-         fetch.length, fetch.early > 0 ? fmt::format(", {} early", fetch.early) : "");
+         fetch.length,
+         fetch.early > 0   ? fmt::format(", {} early", fetch.early)
+         : fetch.first > 0 ? fmt::format(", before them this one's from {} on", fetch.first)
+                           : "");
   }
   void one(const FetchLines& fetch) { line("prefetch {} lines of rows ahead", fetch.lines); }
   void one(const Store& store) {

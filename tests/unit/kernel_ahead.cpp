@@ -1,4 +1,5 @@
-// What a task on a CPU prefetches of the operand that the next task copies, and a copy of what it reads soon.
+// What a task on a CPU prefetches of the operand that the next task copies, or reads in place, and a copy of what it
+// reads soon.
 #include <string>
 #include <vector>
 
@@ -47,6 +48,32 @@ TEST_CASE("rows ahead are what the next task copies, in the order of memory") {
   CHECK(get<FetchLines>(tiles).lines == 3);
 }
 
+TEST_CASE("rows ahead of an operand in place are what the next round of the sum reads, or the next task's first one") {
+  const auto program = tests::contraction("ab,cbd->acd", {{24, 24}, {6, 24, 96}, {24, 6, 96}}, DType::f64);
+  const auto rows_of = [&](const std::string& depth) {
+    auto kernel = build(program, *contraction_of(program),
+                        parse_directives("tile c:2:1; tile d:48:16; tile a:24:24:4;" + depth +
+                                         "a1 c1 d1 a2; stage A at a1 scratch a2 b a;"
+                                         "atom fma rows a columns c d depth b lanes 8; prefetch B"),
+                        Target::cpu);
+    return get<FetchRows>(kernel);
+  };
+  const auto rounds = rows_of("tile b:8; order task c0 d0 a0 serial b0 ");
+  CHECK(rounds.length == 48);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t round = 0; round < 3; ++round) {
+    for (std::int64_t c = 0; c < 2; ++c) {
+      for (std::int64_t b = 0; b < 8; ++b) rows.push_back(96 * 24 * c + 96 * (8 * round + b));
+    }
+  }
+  CHECK(rounds.rows == rows);
+  CHECK(rounds.first == 16);
+  // Of sums in one go, the next task.
+  const auto tasks = rows_of("order task c0 d0 a0 serial ");
+  CHECK(tasks.rows.size() == 48);
+  CHECK(tasks.first == 0);
+}
+
 TEST_CASE("what is fetched for a register tile comes in the rounds of its sum") {
   using Catch::Matchers::ContainsSubstring;
   const auto text = print(expand(built(kTiles + kAtom + "prefetch; prefetch A")));
@@ -87,6 +114,7 @@ TEST_CASE("prefetches of operands that break a rule") {
   };
   CHECK(text(kTiles + kAtom + "prefetch A").empty());
   CHECK_THAT(text(kTiles + kAtom + "prefetch B"), ContainsSubstring("no operand of that name is staged"));
+  CHECK_THAT(text(kTiles + kAtom + "prefetch C"), ContainsSubstring("or read where it lies"));
   CHECK_THAT(text("prefetch A;" + kTiles + kAtom), ContainsSubstring("there is one task"));
   CHECK_THAT(text(kTiles + kAtom + "prefetch A; prefetch A"), ContainsSubstring("one operand is prefetched"));
   CHECK_THAT(text(kTiles + kAtom + "prefetch A", Target::cuda), ContainsSubstring("schedule"));

@@ -439,6 +439,8 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
        few ? &Axis::in_result : &Axis::in_rows);
   // Lines from memory fill as much of the cache as what is packed of them.
   if (packs_from_memory(b, problem_, *device_)) room /= 2;
+  // Those that are fetched ahead are there twice, and few, as none is packed.
+  if (may_read_ahead(b, problem_, *device_)) room = std::min(room, device_->l2_bytes / 8);
   auto most = std::max(room / problem_.size / chunk, product(b.columns, tile_of));
   for (;;) {
     if (b.blocks == Blocks::rows_of_result) {
@@ -509,7 +511,8 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
   std::vector<std::string> tasks;
   for (const auto& axis : problem_.batch) tasks.push_back(name(axis));
   auto columns = b.columns;
-  if (packs_from_memory(b, problem_, *device_)) {
+  const bool ahead = reads_ahead(b, problem_, *device_);
+  if (ahead || packs_from_memory(b, problem_, *device_)) {
     // The next task goes on where this one ends in the columns' operand.
     const auto nearest = std::min_element(columns.begin(), columns.end(), [](const Axis& x, const Axis& y) {
       return std::pair(x.task >= x.extent, x.in_columns) < std::pair(y.task >= y.extent, y.in_columns);
@@ -534,6 +537,12 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
     kernel::Directive stores;
     stores.kind = nontemporal ? kernel::Directive::Kind::nontemporal : kernel::Directive::Kind::prefetch;
     list.push_back(std::move(stores));
+  }
+  if (ahead) {
+    kernel::Directive next;
+    next.kind = kernel::Directive::Kind::prefetch;
+    next.subject = columns_name_;
+    list.push_back(std::move(next));
   }
   return list;
 }

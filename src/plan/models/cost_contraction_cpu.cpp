@@ -18,6 +18,7 @@ constexpr double kFarStream = 260;     // for each run of a row that is read in 
 constexpr double kPage = 4096;         // bytes
 constexpr double kCrowdedLine = 10;    // for each line from memory while the second cache is full of blocks
 constexpr double kUnfetchedLine = 12;  // for each line of packed rows from memory, at least: nothing is multiplied then
+constexpr double kAheadLine = 5;       // for each that is asked for a round before it is read in place
 constexpr double kManyUses = 16;       // columns by which such rows are multiplied
 constexpr double kStoredRun = 9;       // for each run that nontemporal stores write, alone
 constexpr double kStoredLine = 18;     // the same of a line by itself, of sums that were transposed (an Intel Xeon)
@@ -200,6 +201,8 @@ class Model {
   /// What moves the rows' operand beside the depth: the rows, and lanes of both operands.
   const Axes& row_side() const { return b_.lanes_of_both() ? rows_and_lanes_ : b_.rows; }
   bool is_nontemporal() const { return problem_.nontemporal && does_.parts == 1 && b_.writes_vectors(); }
+  /// Whether columns in place are asked for a round before they are read; of bounds, whether they may be.
+  bool ahead() const { return least_ ? may_read_ahead(b_, problem_, device_) : reads_ahead(b_, problem_, device_); }
   bool is_far(double bytes) const { return bytes > 2 * n(device_.l2_bytes); }
 
   /// Cycles of a vector in a unit.
@@ -222,7 +225,9 @@ class Model {
     const bool one_behind_another = run(b_.columns, b_.depth, Tensor::columns, tile_of) > tile_columns;
     const bool strewn = passes && !b_.pack_columns && (!one_behind_another || does_.columns.passes < kManyPasses);
     if (strewn && panel > l1 / 4) round = std::max(round, kStrewnLine * lines);
-    if (strewn && does_.rounds * lines > lines_of_sets()) round += kMetLine * lines;
+    // Lines that come ahead are on their way from the second cache while others are multiplied.
+    if (strewn && does_.rounds * lines > lines_of_sets())
+      round = ahead() ? std::max(round, kMetLine * lines) : round + kMetLine * lines;
     if (passes && panel > l1 * 3 / 4) round = std::max(round, kPanelLine * lines);
     if (b_.lanes_of_both() && !least_) round = std::max(round, kPanelLine * lines_of_both());
     const bool outer = b_.depth.empty();
@@ -401,7 +406,10 @@ class Model {
     const double loads = std::min(size_, 8.0) / 8;
     const double asked = loads * (length >= kPage / size_ ? 0.1 + counted.passes * 0.025 : 0.3 + counted.passes * 0.05);
     const double pages = is_far(operand.bytes) ? pages_of(b_.columns, b_.depth, Tensor::columns) : 0;
-    return elements * (asked + run_cycles(operand) / length + pages);
+    const double waits = asked + run_cycles(operand) / length;
+    if (!ahead()) return elements * (waits + pages);
+    const double comes = far_ * (kAheadLine / line_ + kFarRun / held_run(b_.columns, Tensor::columns));
+    return elements * ((least_ ? std::min(waits, comes) : comes) + pages);
   }
 
   double rows() const {
@@ -451,11 +459,18 @@ class Model {
 
 }  // namespace
 
-bool packs_from_memory(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  constexpr std::int64_t kFewUses = 48;  // of what is packed: by more rows it takes little of the time
-  if (!b.pack_columns || b.lanes_of_both() || problem.group || product(b.rows, extent_of) > kFewUses) return false;
+bool multiplies_out_of_memory(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  constexpr std::int64_t kFewUses = 48;  // of each column: by more rows packing takes little of the time
+  if (b.lanes_of_both() || problem.group || product(b.rows, extent_of) > kFewUses) return false;
   const double all = n(product(problem.batch, extent_of)) * n(product(b.columns, extent_of));
   return device.beyond_caches(all * n(product(b.depth, extent_of)) * n(problem.size));
+}
+
+bool reads_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  constexpr double kMostRuns = 4096;  // of a task, which its kernel has a table of
+  if (!may_read_ahead(b, problem, device)) return false;
+  const double elements = n(product(b.columns, [](const Axis& axis) { return std::min(held(axis), axis.extent); }));
+  return elements * n(product(b.depth, extent_of)) <= kMostRuns * run(b.columns, b.depth, Tensor::columns, held);
 }
 
 const Axis* followed_in_result(const Blocking& b, const Problem& problem, const CpuModel& device) {

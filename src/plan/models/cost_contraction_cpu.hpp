@@ -36,8 +36,19 @@ double time_of(double cycles, double longest_share, double memory_us, const CpuM
 std::vector<TimePart> time_parts(const CpuContractionCycles& cycles, double longest_share, double memory_us,
                                  const CpuModel& device);
 
-/// Whether columns are packed out of memory for few rows, so that packing them is much of the time.
-bool packs_from_memory(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+/// Whether few rows multiply columns that come from memory, so that their coming is much of the time.
+bool multiplies_out_of_memory(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+/// Whether such columns are packed.
+inline bool packs_from_memory(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
+  return blocking.pack_columns && multiplies_out_of_memory(blocking, problem, device);
+}
+/// Whether such columns are read in place by several tiles of rows, whatever their blocks.
+inline bool may_read_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
+  return !blocking.pack_columns && !blocking.across() && parts_of(blocking.rows, tile_of) > 1 &&
+         multiplies_out_of_memory(blocking, problem, device);
+}
+/// And in so few runs that these are fetched a round of sums, or a task, before they are multiplied.
+bool reads_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
 /// The columns' axis whose tiles are the innermost loop, inside of those of the rows, as each goes on with rows of the
 /// result that the one before wrote: where these go to memory, and reading the columns of all its tiles from the second
