@@ -76,6 +76,10 @@ void CutCounts::set_copies(ContractionCounts& counts, const Copies& a, const Cop
   counts.fetched = {fetched(a), fetched(b)};
 }
 
+namespace {
+constexpr double kShortSum = 32;  ///< terms, of multiply-adds by blocks that are in step
+}
+
 RoundRates CutCounts::rates(const kernel::Spread& spread, std::int64_t rows, std::int64_t columns) const {
   const auto& c = contraction_;
   const double warps = spread.warps(), size = static_cast<double>(c.size);
@@ -94,10 +98,11 @@ RoundRates CutCounts::rates(const kernel::Spread& spread, std::int64_t rows, std
   rates.instructions = warps * (lane_rows / at_once(true) + lane_columns / at_once(false));
   // Vectors along the depth meet in banks: of 1.75 times the wavefronts (`tests/unit/plan_wavefronts.cpp`). With this
   // factor 80 kernels in f32 of 16 cases of talsh300 on an H100 by three warps and less took as long beside their
-  // predictions as others did; those of more warps did without.
-  constexpr double kDeep = 1.5;
+  // predictions as others did; those of more warps did without. Short sums by four have half of it: their
+  // wavefronts are as many (counted), what that takes was not timed, and of kernels that are alike the fewest are best.
+  const double deep = warps < 4 ? 1.5 : warps < 5 && c.terms <= kShortSum ? 1.25 : 1;
   const auto read = [&](double elements, bool of_rows) {
-    return elements * (c.fma && warps < 4 && c.deep(of_rows) && spread.run_depth > 1 ? kDeep : 1);
+    return elements * (c.fma && c.deep(of_rows) && spread.run_depth > 1 ? deep : 1);
   };
   const double alike = c.in_pairs() ? 0.5 : 1;
   rates.fragment_wavefronts =
@@ -150,6 +155,18 @@ double CutCounts::waits_for_registers(int warps, std::int64_t results) const {
 
 double CutCounts::waits_for_steps(const Tile& depth) const { return contraction_.halves(depth) ? 1.1 : 1; }
 
+// Of 17 kernels of six cases of ccsd_t of tccg48_f32 on an H200 those of more than 48 sums a thread took 1.10 to 1.43
+// times what was predicted, those of 48 with positions beside the tile 1.26 and 1.27, others of 48 sums 0.95 to 1.13.
+double CutCounts::waits_in_step(const Cut& cut, std::int64_t rows, std::int64_t columns) const {
+  const auto& c = contraction_;
+  constexpr double kOfManySums = 1.45, kOfPositionsBeside = 1.3;
+  constexpr std::int64_t kManySums = 48;
+  if (!c.fma || c.is_outer() || c.products > 1 || c.terms > kShortSum) return 1;
+  const bool many = rows * columns * c.sum_words() > kManySums * 32 * cut.spread.warps();
+  const bool beside = !cut.relaid && (rows > cut.rows->size || columns > cut.columns->size);
+  return (many ? kOfManySums : 1) * (beside ? kOfPositionsBeside : 1);
+}
+
 void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const RoundRates& rates, const ResultPlace& place,
                           const Copies& a, const Copies& b, std::int64_t rows, std::int64_t columns) const {
   const auto depth = static_cast<double>(cut.depth->size);
@@ -157,9 +174,9 @@ void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const Round
   const auto results = rows * columns * contraction_.products;
   const bool joined = cut.rows->joined + cut.columns->joined + cut.depth->joined > 0;
   const bool each = cut.depth->joined > 0 && std::min(a.at_once, b.at_once) == 1;
-  counts.pipe_cycles = rates.pipe_cycles * depth *
-                       (joined ? waits_for_quotients(counts.warps, each, cut.depth->joined > 0) : 1) *
-                       waits_for_registers(counts.warps, results) * waits_for_steps(*cut.depth);
+  counts.pipe_cycles =
+      rates.pipe_cycles * depth * (joined ? waits_for_quotients(counts.warps, each, cut.depth->joined > 0) : 1) *
+      waits_for_registers(counts.warps, results) * waits_for_steps(*cut.depth) * waits_in_step(cut, rows, columns);
   if (contraction_.groups) {
     set_group_round(counts, cut, a, b);
   } else {

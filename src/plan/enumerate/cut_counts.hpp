@@ -109,6 +109,10 @@ class CutCounts {
   ///   deep  whether joined axes are of the depth
   double waits_for_quotients(int warps, bool each = false, bool deep = false) const;
   double waits_for_registers(int warps, std::int64_t results) const;
+  /// The same of multiply-adds for short sums, by blocks that are in step: where threads have many sums, or hold
+  /// positions beside the tile, at which they write nothing.
+  ///   rows, columns  as warps hold them
+  double waits_in_step(const Cut& cut, std::int64_t rows, std::int64_t columns) const;
 
   /// A round by warp groups, which read operands themselves: each group all columns.
   void set_group_round(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const;
