@@ -54,8 +54,10 @@ class Interpreter {
     int operands = 0;
     std::vector<std::size_t> indices;  // that it depends on; a load's offset takes the coefficients of these alone
     bool reads_written = false;        // the next point may read what this one wrote
+    bool in_rows = false;              // loads and operations alone: all of it may be evaluated at a row of points
     std::uint64_t when = 0;            // 0: never evaluated
     Value value;
+    std::vector<Value> row;
   };
   struct Write {
     char* target;
@@ -75,9 +77,11 @@ class Interpreter {
     if (node.kind == NodeKind::load) {
       known.reads_written = program_.buffers[static_cast<std::size_t>(node.source)].written;
     }
+    known.in_rows = known.operands == 0 || node.kind == NodeKind::op;
     for (int k = 0; k < known.operands; ++k) {
       const auto& below = known_[static_cast<std::size_t>(node.operand[k])];
       known.reads_written = known.reads_written || below.reads_written;
+      known.in_rows = known.in_rows && below.in_rows;
       for (const auto q : below.indices) {
         if (std::find(node.over.begin(), node.over.end(), static_cast<int>(q)) == node.over.end()) needs[q] = true;
       }
@@ -203,6 +207,38 @@ class Interpreter {
     move(q, 0);
   }
 
+  /// The values of a node where index q is 0, 1, ... and the others are what they are. An index that moves costs as
+  /// much as an operation: rows take less than half of the time of as many points.
+  const std::vector<Value>& row(NodeId id, std::size_t q) {
+    const auto& node = this->node(id);
+    auto& known = known_[static_cast<std::size_t>(id)];
+    const auto extent = static_cast<std::size_t>(program_.indices[q].extent);
+    if (std::find(known.indices.begin(), known.indices.end(), q) == known.indices.end()) {
+      known.row.assign(extent, evaluate(id));
+      return known.row;
+    }
+    known.row.resize(extent);
+    if (node.kind == NodeKind::index) {
+      for (std::size_t k = 0; k < extent; ++k) known.row[k] = {static_cast<std::uint64_t>(k)};
+    } else if (node.kind == NodeKind::load) {
+      const auto step = node.offset.coefficient[q];
+      const auto first = offset(node.offset) - step * point_[q];
+      for (std::size_t k = 0; k < extent; ++k)
+        known.row[k] = oracle::load(address(node.source, first + step * static_cast<std::int64_t>(k)), node.type);
+    } else {
+      static const Value kNone{};
+      const Value* operand[3] = {&kNone, &kNone, &kNone};
+      for (int k = 0; k < known.operands; ++k) operand[k] = row(node.operand[k], q).data();
+      const auto from = this->node(node.operand[0]).type;
+      for (std::size_t k = 0; k < extent; ++k) {
+        known.row[k] =
+            oracle::apply(node.op, node.type, from, operand[0][k], known.operands > 1 ? operand[1][k] : kNone,
+                          known.operands > 2 ? operand[2][k] : kNone);
+      }
+    }
+    return known.row;
+  }
+
   /// Combines the values over node.over[k ...] with `total`, in the order of a nest of loops.
   void combine(const Node& node, std::size_t k, Value& total) {
     if (k == node.over.size()) {
@@ -210,6 +246,12 @@ class Interpreter {
       return;
     }
     const auto q = static_cast<std::size_t>(node.over[k]);
+    if (k + 1 == node.over.size() && known_[static_cast<std::size_t>(node.operand[0])].in_rows) {
+      for (const auto& term : row(node.operand[0], q)) {
+        total = oracle::apply(node.op, node.type, node.type, total, term, {});
+      }
+      return;
+    }
     const auto before = point_[q];
     for (std::int64_t value = 0; value < program_.indices[q].extent; ++value) {
       move(q, value);
