@@ -22,7 +22,7 @@ using namespace ricci;
 
 namespace {
 
-constexpr int kPrograms = 150;
+constexpr int kPrograms = 100;
 
 ir::Program random_program(std::uint64_t seed) {
   return ir::canonicalise(ir::lower(fuzz::random_problem(seed, {20000, 12}).problem()));
