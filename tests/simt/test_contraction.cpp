@@ -2,6 +2,8 @@
 // to the interpreter, and with the traffic that their layouts promise.
 #include "catch.hpp"
 #include "kernel/atom_types.hpp"
+#include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/mapped_contractions.hpp"
 #include "ricci/error.hpp"
 #include "simt/written_contractions.hpp"
 
@@ -58,6 +60,39 @@ TEST_CASE("a tile that fits its layout moves whole sectors and meets no bank con
   REQUIRE(halves.wrong(1, &counts).empty());
   CHECK(counts.shared.wavefronts == counts.shared.ideal);
   CHECK(counts.written.sectors == counts.written.distinct);
+}
+
+TEST_CASE("planned tiles in turns are the interpreter's, without a fault") {
+  struct Case {
+    const char* spec;
+    std::map<char, std::int64_t> extents;
+  };
+  const Case kCases[] = {{"ab,cb->ac", {{'a', 1152}, {'b', 64}, {'c', 64}}},
+                         {"ab,cb->ac", {{'a', 1152}, {'b', 40}, {'c', 112}}},
+                         {"ba,cb->ca", {{'a', 1024}, {'b', 96}, {'c', 48}}},
+                         {"abc,db->adc", {{'a', 3}, {'b', 64}, {'c', 384}, {'d', 72}}}};
+  auto device = plan::GpuModel::of_capability(90);
+  device.multiprocessors = 1;
+  int number = 0, maps = 0;
+  for (const auto type : {DType::bf16, DType::f16}) {
+    for (const auto& c : kCases) {
+      const auto program = ir::canonicalise(ir::lower(simt::problem_of(c.spec, c.extents, {type})));
+      auto list = plan::contraction_candidates(program, device);
+      std::erase_if(list, [](const auto& one) { return one.counts->turns == 1; });
+      list = plan::with_maps(program, device, std::move(list));
+      INFO(c.spec);
+      CHECK(!list.empty());
+      for (std::size_t k = 0; k < std::min<std::size_t>(list.size(), 4); ++k) {
+        maps += kernel::has_maps(list[k].schedule.directives);
+        INFO(kernel::print(list[k].schedule));
+        simt::ContractionCase kernel(program, list[k].schedule.directives);
+        CHECK(kernel.launch.tasks * static_cast<std::int64_t>(list[k].counts->turns) ==
+              static_cast<std::int64_t>(list[k].counts->blocks));
+        CHECK(kernel.wrong(static_cast<std::uint64_t>(number++)).empty());
+      }
+    }
+  }
+  CHECK(maps > 0);
 }
 
 TEST_CASE("products in tf32, and in two parts of it, stay within their bounds") {

@@ -475,6 +475,20 @@ const std::vector<WrittenContraction> kCases = {
      "tile a:16; tile b:10:2; tile c:8:2; order task a0 sum c0; stage A at c0 async a b1 b c1 c pad 4;"
      "stage B at c0 async d c1 c b1 b pad 4; atom m16n8k8_f64 rows a columns d depth b1 c1 b c warps 1x2 runs 1x1x1;"
      "pipeline c0 2"},
+    {"ad,bd->ab",  // tiles in turns: one operand is copied once, and parts of the other one ahead of their products
+     {{'a', 256}, {'b', 24}, {'d', 32}},
+     {DType::bf16},
+     kOne,
+     kNone,
+     "tile a:64:16; order task a0 serial a1; stage B at a0 async c b pad 8; stage A at a1 async a b pad 8;"
+     "atom m16n8k16_bf16 rows a columns c depth b warps 1x1 runs 1x2x2; nontemporal; pipeline a1 2"},
+    {"da,db->ba",  // the same of columns, whose results leave through shared memory
+     {{'a', 384}, {'b', 40}, {'d', 32}},
+     {DType::f16},
+     kOne,
+     kNone,
+     "tile c:192:64; order task c0 serial c1; stage A at c0 async a b pad 8; stage B at c1 async a c pad 8;"
+     "atom m16n8k16_f16 rows b columns c depth a warps 1x2 runs 1x1x2; store shared; nontemporal; pipeline c1 3"},
 };
 
 }  // namespace

@@ -64,12 +64,10 @@ std::int64_t BlockRoom::stage_bytes(const Cut& cut) const {
          contraction_.stage_bytes(cut, false, padding(cut, false));
 }
 
-std::int64_t BlockRoom::resident(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes,
-                                 int registers) const {
-  const auto shared = shared_bytes(cut, stage_bytes, result_bytes);
-  if (shared > device_.shared_bytes_per_block) return 0;
-  return std::min(device_.shared_bytes_per_multiprocessor / (shared + kReservedBytes),
-                  of_warps(cut.spread.warps(), registers));
+std::int64_t BlockRoom::resident(std::int64_t shared_bytes, int warps, int registers) const {
+  if (shared_bytes > device_.shared_bytes_per_block) return 0;
+  return std::min(device_.shared_bytes_per_multiprocessor / (shared_bytes + kReservedBytes),
+                  of_warps(warps, registers));
 }
 
 }  // namespace ricci::plan

@@ -35,7 +35,10 @@ class BlockRoom {
                                   4 * warps_of_part(registers) / (warps < 4 ? warps : tiles::up(warps, 4)));
   }
   /// Room for blocks of a multiprocessor; 0 where one does not fit.
-  std::int64_t resident(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes, int registers) const;
+  std::int64_t resident(const Cut& cut, std::int64_t stage_bytes, std::int64_t result_bytes, int registers) const {
+    return resident(shared_bytes(cut, stage_bytes, result_bytes), cut.spread.warps(), registers);
+  }
+  std::int64_t resident(std::int64_t shared_bytes, int warps, int registers) const;
 
  private:
   const GpuContraction& contraction_;

@@ -24,6 +24,7 @@
 #include "plan/enumerate/mapped_contractions.hpp"
 #include "plan/enumerate/open_tiles.hpp"
 #include "plan/enumerate/result_stores.hpp"
+#include "plan/enumerate/tiles_in_turns.hpp"
 #include "plan/enumerate/warp_shares.hpp"
 #include "plan/models/contraction_cost.hpp"
 
@@ -131,7 +132,7 @@ class ContractionEnumerator {
     }
     // What takes the least time at least comes first, so that much of the rest need not be looked at closer.
     std::vector<Priced> priced;
-    while (open_.any(worth_ * best_seconds_)) {
+    while (open_.any(most())) {
       const auto next = open_.take();
       if (next.seen == Seen::size) take_best_place(next);
       if (next.seen == Seen::tile) place(next);
@@ -171,7 +172,7 @@ class ContractionEnumerator {
   Result& result_of(std::size_t tile) { return results_[places_of_tiles_[tile]]; }
 
   void put(const OpenTile& one) {
-    if (one.least_seconds <= worth_ * best_seconds_) open_.put(one);
+    if (one.least_seconds <= most()) open_.put(one);
   }
 
   /// Looks at all ways to share a tile's sums: at what a block does of each at least, whatever chunks they come in.
@@ -206,7 +207,9 @@ class ContractionEnumerator {
     const auto& [many, few] = result.rates;
     return few.few > 1 ? std::min(times.least(many), times.least(few)) : times.least(many);
   }
-  double most_seconds() const { return worth_ * best_seconds_ / kRounded; }
+  /// What bounds are compared with: those of tiles that blocks may make in turns are of the time without.
+  double most() const { return (contraction_.may_take_turns() ? kLessInTurns : 1) * worth_ * best_seconds_; }
+  double most_seconds() const { return most() / kRounded; }
 
   /// Bounds a tile as if its results lay as well as they can.
   void take_best_place(const OpenTile& one) {
@@ -301,19 +304,13 @@ class ContractionEnumerator {
     cut.share = share;
     cut.relaid = share.of_all();
     cut.spread = contraction_.spread(cut.rows->size, cut.columns->size, group_warps(contraction_, cut.rows->size), 1);
-    set_round(counts, cut, result.place, a, b);
+    counts_.set_round(counts, cut, result.place, a, b);
     const auto stage = contraction_.stage_bytes(cut, true, 0) + contraction_.stage_bytes(cut, false, 0);
     constexpr double kBlockBytes = 1024;  // of a block, which a device keeps
     const double room = static_cast<double>(device_.shared_bytes_per_multiprocessor) /
                         (static_cast<double>(std::min<std::int64_t>(kStages[1], cut.rounds()) * stage) + kBlockBytes);
-    return LaunchTimes(counts, device_).least(counted_stages(kStages[std::size(kStages) - 1]), std::max(room, 1.0));
-  }
-
-  void set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
-                 const Copies& b) const {
-    const auto rows = contraction_.held_rows(cut.spread, cut.rows->size);
-    const auto columns = contraction_.held_columns(cut.spread, cut.columns->size);
-    counts_.set_round(counts, cut, counts_.rates(cut.spread, rows, columns), place, a, b, rows, columns);
+    return LaunchTimes(counts, device_)
+        .least(contraction_.counted_stages(kStages[std::size(kStages) - 1]), std::max(room, 1.0));
   }
 
   /// All ways to share a tile among warps that may be worth listing.
@@ -328,7 +325,7 @@ class ContractionEnumerator {
     const auto number = (start.result * depths_.size() + start.depth) * DepthShares::kMost * kMostWays;
     for (std::size_t n = 0; const auto& share : shares_[start.depth].of(*cut.rows, *cut.columns, result.last)) {
       const auto first = number + kMostWays * n;
-      if (start.least_seconds[n++] > worth_ * best_seconds_) continue;
+      if (start.least_seconds[n++] > most()) continue;
       counts_.set_copies(counts, a, b, *cut.depth, share);
       cut.share = share;
       Block block{counts, LaunchTimes(counts, device_), result.place, a, b};
@@ -337,8 +334,7 @@ class ContractionEnumerator {
       block.least_moving = CutCounts::least_moving(a, b);
       for (std::size_t k = 0; k < result.warps->size(); ++k) {
         const auto& warps = (*result.warps)[k];
-        if (contraction_.groups ||
-            (seconds_by_warps_[result.by_warps][k] <= worth_ * best_seconds_ && may_take(cut, warps, block)))
+        if (contraction_.groups || (seconds_by_warps_[result.by_warps][k] <= most() && may_take(cut, warps, block)))
           add_warps(priced, cut, warps, block, first + 2 * k);
       }
     }
@@ -457,12 +453,13 @@ class ContractionEnumerator {
         return static_cast<double>(room_.resident(least, unpadded, result, registers));
       };
       const auto blocks = room(fewest);
-      if (blocks < 1 || !times.may_take(counted_stages(kStages[std::size(kStages) - 1]), blocks, most)) return false;
+      if (blocks < 1 || !times.may_take(contraction_.counted_stages(kStages[std::size(kStages) - 1]), blocks, most))
+        return false;
       for (const int stages : kStages) {
         if (stages < fewest) continue;
         const auto these = cut.takes(stages) ? room(stages) : 0;
         if (these < 1) return false;
-        if (times.may_take(counted_stages(stages), these, most)) return true;
+        if (times.may_take(contraction_.counted_stages(stages), these, most)) return true;
         if (stages > cut.rounds()) return false;
       }
       return false;
@@ -486,7 +483,7 @@ class ContractionEnumerator {
         tried.resident = static_cast<int>(room_.resident(tried, stage, result, registers));
         if (tried.resident < 1) break;
         tried.shared_bytes = static_cast<double>(BlockRoom::shared_bytes(tried, stage, result));
-        const auto time = times.at(counted_stages(stages), tried.resident, tried.shared_bytes);
+        const auto time = times.at(contraction_.counted_stages(stages), tried.resident, tried.shared_bytes);
         tried.seconds = time.total;
         stores = time.stores;
         // Places that cost nothing make room for what memory takes longer at times.
@@ -501,26 +498,19 @@ class ContractionEnumerator {
       if (!others) others.emplace(times_of(true));
       if (may_take(*others, true)) complete(*others, true);
     }
+    for (auto& tried : in_turns(c, room_, device_, cut, block.counts.blocks, warps, registers)) {
+      tried.seconds = contraction_time(counts_.of(tried, block.place, block.a, block.b), device_).total;
+      if (tried.seconds < cut.seconds) cut = tried;
+    }
     if (!(cut.seconds <= worth_ * best_seconds_) || std::isinf(cut.seconds)) return false;
     best_seconds_ = std::min(best_seconds_, cut.seconds);
     return true;
   }
 
-  /// What products of a warp group still read when the next ones begin is not copied ahead.
-  int counted_stages(int stages) const { return contraction_.groups ? stages - 1 : stages; }
-
   const Copies& row_copies(const Cut& cut) const { return row_sides_.of(cut.rows, cut.depth); }
   const Copies& column_copies(const Cut& cut) const { return column_sides_.of(cut.columns, cut.depth); }
   ContractionCounts counts_of(const Cut& cut, const Copies& a, const Copies& b) const {
-    const auto place = places_.of(*cut.rows, *cut.columns);
-    auto counts = counts_.of_result(*cut.rows, *cut.columns, place);
-    counts_.set_copies(counts, a, b, *cut.depth, cut.share);
-    set_round(counts, cut, place, a, b);
-    counts.prefetched = cut.prefetch;
-    counts.stages = counted_stages(cut.stages);
-    counts.resident = cut.resident;
-    counts.shared_bytes = cut.shared_bytes;
-    return counts;
+    return counts_.of(cut, places_.of(*cut.rows, *cut.columns), a, b);
   }
 
   const GpuContraction& contraction_;

@@ -31,9 +31,10 @@ std::string GpuContraction::name(const Cut& cut) const {
                                  alone && cut.relaid ? " via shared" : "");
   if (is_outer()) return fmt::format("{} {}", tile, warps);
   const auto beside = products > 1 ? fmt::format(" beside {}{}", batch_axes[products_axis].name, products) : "";
-  return fmt::format("{} x {}{} {} stages {}{}{}{}", tile, list(depth_axes, *cut.depth), beside, warps, cut.stages,
+  return fmt::format("{} x {}{} {} stages {}{}{}{}{}", tile, list(depth_axes, *cut.depth), beside, warps, cut.stages,
                      cut.prefetch ? " prefetch" : "", alone ? "" : fmt::format(" cluster {}", cut.share.blocks),
-                     cut.share.last > 0 ? fmt::format(" last {}", cut.share.last) : "");
+                     cut.share.last > 0 ? fmt::format(" last {}", cut.share.last) : "",
+                     cut.turns > 1 ? fmt::format(" turns {}", cut.turns) : "");
 }
 
 std::vector<GpuContraction::DepthDigit> GpuContraction::depth_digits(const Tile& depth) const {
@@ -62,36 +63,91 @@ std::vector<GpuContraction::DepthDigit> GpuContraction::lying(std::vector<DepthD
   return digits;
 }
 
-std::int64_t GpuContraction::result_step(const Cut& cut, const std::string& loop) const {
-  auto least = std::numeric_limits<std::int64_t>::max();
-  for (const bool of_rows : {true, false}) {
+namespace {
+
+constexpr std::int64_t kGrouped = 8;  // rows of blocks that go together
+
+bool are_many(std::int64_t blocks) { return blocks >= 2 * kGrouped; }
+
+/// Splits the level of a loop over blocks, so that each of them makes so many of its tiles in turns; the loop that goes
+/// through these.
+std::string take_turns(kernel::Directives& list, const BlockLoop& loop, std::int64_t turns) {
+  if (turns == loop.count) return loop.name;
+  const auto digits = loop.name.find_last_not_of("0123456789") + 1;
+  const auto subject = loop.name.substr(0, digits);
+  const auto level = std::stoul(loop.name.substr(digits));
+  auto& sizes = std::find_if(list.begin(), list.end(), [&](const Directive& d) {
+                  return d.kind == Directive::Kind::tile && d.subject == subject;
+                })->sizes;
+  sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(level), turns * sizes[level]);
+  return fmt::format("{}{}", subject, level + 1);
+}
+
+}  // namespace
+
+std::size_t GpuContraction::grouped_rows(const Cut& cut) const {
+  auto grouped = row_axes.size();
+  if (follows_result || !are_many(cut.rows->blocks) || cut.columns->blocks < kGrouped) return grouped;
+  std::int64_t others = 1;  // blocks of axes before those that are joined
+  for (const auto k : cut.rows->order) {
+    const auto blocks =
+        cut.rows->is_joined(k) ? cut.rows->blocks / others : parts(row_axes[k].extent, cut.rows->sizes[k]);
+    // Of the last tiles none is missing.
+    if (are_many(blocks) && (cut.share.last == 0 || blocks % kGrouped == 0)) grouped = k;
+    if (!cut.rows->is_joined(k)) others *= blocks;
+  }
+  return grouped;
+}
+
+std::vector<BlockLoop> GpuContraction::block_loops(const Cut& cut) const {
+  const auto grouped = grouped_rows(cut);
+  std::vector<BlockLoop> near;
+  const auto of = [&](bool of_rows) {
     const auto& axes = of_rows ? row_axes : column_axes;
     const auto& tile = of_rows ? *cut.rows : *cut.columns;
-    const bool joined = tile.joined > 0 && loop == joined_name(axes, tile) + "0";
-    for (std::size_t k = 0; k < axes.size(); ++k) {
-      if (joined ? tile.is_joined(k) : loop == axes[k].name + "0") least = std::min(least, std::abs(axes[k].in_other));
+    std::vector<BlockLoop> loops;
+    const auto add = [&](const std::string& name, std::int64_t extent, std::int64_t step, bool in_groups) {
+      loops.push_back({name + "0", of_rows, parts(extent, in_groups ? kGrouped * step : step), extent % step == 0});
+      if (in_groups) near = {{name + "1", of_rows, kGrouped, extent % (kGrouped * step) == 0}};
+    };
+    std::int64_t joined = 1;
+    for (const auto k : tile.order) {
+      if (tile.is_joined(k))
+        joined *= axes[k].extent;
+      else if (tile.sizes[k] != axes[k].extent)
+        add(axes[k].name, axes[k].extent, tile.sizes[k], of_rows && k == grouped);
     }
+    if (tile.joined > 0) add(joined_name(axes, tile), joined, tile.size, of_rows && tile.order.back() == grouped);
+    return loops;
+  };
+  auto rows = of(true), columns = of(false);
+  auto& first = !near.empty() || cut.columns->blocks <= cut.rows->blocks ? rows : columns;
+  const auto& then = &first == &rows ? columns : rows;
+  first.insert(first.end(), then.begin(), then.end());
+  first.insert(first.end(), near.begin(), near.end());
+  if (follows_result) {
+    std::stable_sort(first.begin(), first.end(),
+                     [&](const BlockLoop& x, const BlockLoop& y) { return result_step(cut, x) > result_step(cut, y); });
+  }
+  return std::move(first);
+}
+
+std::int64_t GpuContraction::result_step(const Cut& cut, const BlockLoop& loop) const {
+  auto least = std::numeric_limits<std::int64_t>::max();
+  const auto& axes = loop.of_rows ? row_axes : column_axes;
+  const auto& tile = loop.of_rows ? *cut.rows : *cut.columns;
+  const bool joined = tile.joined > 0 && loop.name == joined_name(axes, tile) + "0";
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    if (joined ? tile.is_joined(k) : loop.name == axes[k].name + "0")
+      least = std::min(least, std::abs(axes[k].in_other));
   }
   return least;
 }
 
 kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<int, 2>& padding) const {
   kernel::Directives list;
-  std::vector<std::string> row_blocks, column_blocks, chunks, task, near;
-  // Of many blocks either way, eight rows of them go together: what they read stays in the cache.
-  constexpr std::int64_t kGrouped = 8;
-  std::size_t grouped = row_axes.size();
-  const auto many = [&](std::int64_t blocks) { return blocks >= 2 * kGrouped; };
-  if (!follows_result && many(cut.rows->blocks) && cut.columns->blocks >= kGrouped) {
-    std::int64_t others = 1;  // blocks of axes before those that are joined
-    for (const auto k : cut.rows->order) {
-      const auto blocks =
-          cut.rows->is_joined(k) ? cut.rows->blocks / others : parts(row_axes[k].extent, cut.rows->sizes[k]);
-      // Of the last tiles none is missing.
-      if (many(blocks) && (cut.share.last == 0 || blocks % kGrouped == 0)) grouped = k;
-      if (!cut.rows->is_joined(k)) others *= blocks;
-    }
-  }
+  std::vector<std::string> chunks, task;
+  const auto grouped = grouped_rows(cut);
   // What a warp group reads along a side lies in panels as wide as its rows: a level of the side's fastest axis.
   const auto panel = [&](bool of_rows) {
     return read_by_groups(of_rows) && !deep(of_rows)
@@ -99,7 +155,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
                : 0;
   };
   std::string row_panels, column_panels;
-  const auto join = [&](const Axes& axes, const Tile& t, std::vector<std::string>& blocks, bool in_groups) {
+  const auto join = [&](const Axes& axes, const Tile& t, bool in_groups) {
     Directive d;
     d.kind = Directive::Kind::join;
     d.subject = joined_name(axes, t);
@@ -109,12 +165,9 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
     d.kind = Directive::Kind::tile;
     d.loops.clear();
     d.sizes = in_groups ? std::vector{kGrouped * t.size, t.size} : std::vector{t.size};
-    if (in_groups) near = {d.subject + "1"};
-    blocks.push_back(d.subject + "0");
     list.push_back(std::move(d));
   };
-  const auto tile = [&](const Axes& axes, const Tile& t, std::vector<std::string>& blocks, std::size_t group,
-                        std::int64_t wide, std::string* panels) {
+  const auto tile = [&](const Axes& axes, const Tile& t, std::size_t group, std::int64_t wide, std::string* panels) {
     for (const auto k : t.order) {
       if (t.is_joined(k)) break;
       const auto n = t.sizes[k];
@@ -122,10 +175,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
       d.kind = Directive::Kind::tile;
       d.subject = axes[k].name;
       d.sizes = {n};
-      if (k == group) {
-        d.sizes = {kGrouped * n, n};
-        near = {axes[k].name + "1"};
-      }
+      if (k == group) d.sizes = {kGrouped * n, n};
       const bool split = wide > 0 && wide < n && k == t.order.back();
       if (split) {
         *panels = fmt::format("{}{}", axes[k].name, d.sizes.size());
@@ -134,14 +184,18 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
       // Of a depth, pairs of the axes that have neighbours of the operands.
       const bool pairs = t.crossed && n > 2 && (k == t.order.back() || k == t.order.end()[-2]);
       if (pairs) d.sizes.push_back(2);
-      if (n != axes[k].extent) blocks.push_back(axes[k].name + "0");
       if (n != axes[k].extent || split || pairs) list.push_back(std::move(d));
     }
-    if (t.joined > 0) join(axes, t, blocks, group == t.order.back());
+    if (t.joined > 0) join(axes, t, group == t.order.back());
   };
-  tile(row_axes, *cut.rows, row_blocks, grouped, panel(true), &row_panels);
-  tile(column_axes, *cut.columns, column_blocks, column_axes.size(), panel(false), &column_panels);
-  tile(depth_axes, *cut.depth, chunks, depth_axes.size(), 0, nullptr);
+  tile(row_axes, *cut.rows, grouped, panel(true), &row_panels);
+  tile(column_axes, *cut.columns, column_axes.size(), panel(false), &column_panels);
+  tile(depth_axes, *cut.depth, depth_axes.size(), 0, nullptr);
+  for (const auto k : cut.depth->order) {
+    if (!cut.depth->is_joined(k) && cut.depth->sizes[k] != depth_axes[k].extent)
+      chunks.push_back(depth_axes[k].name + "0");
+  }
+  if (cut.depth->joined > 0) chunks.push_back(joined_name(depth_axes, *cut.depth) + "0");
   std::vector<std::string> cluster;
   if (cut.share.blocks > 1) {
     const auto& name = depth_axes[cut.share.axis].name;
@@ -165,16 +219,8 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
     d.sizes = {products};
     list.push_back(std::move(d));
   }
-  const bool columns_last = !near.empty() || cut.columns->blocks <= cut.rows->blocks;
-  for (const auto& n : columns_last ? row_blocks : column_blocks) task.push_back(n);
-  for (const auto& n : columns_last ? column_blocks : row_blocks) task.push_back(n);
-  for (const auto& n : near) task.push_back(n);
-  if (follows_result) {
-    const auto blocks = static_cast<std::ptrdiff_t>(row_blocks.size() + column_blocks.size());
-    std::stable_sort(task.end() - blocks, task.end(), [&](const std::string& x, const std::string& y) {
-      return result_step(cut, x) > result_step(cut, y);
-    });
-  }
+  const auto loops = block_loops(cut);
+  for (const auto& loop : loops) task.push_back(loop.name);
   if (chunks.empty() && task.empty()) {
     // All of it is one tile: a loop of one round to stage at.
     const auto& axis = is_outer() ? row_axes[cut.rows->order.back()] : depth_axes[cut.depth->order.back()];
@@ -189,8 +235,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
       d.sizes = {axis.extent, axis.extent};
       list.push_back(std::move(d));
     }
-    auto& loops = is_outer() ? task : chunks;
-    loops = {axis.name + "0", axis.name + "1"};
+    (is_outer() ? task : chunks) = {axis.name + "0", axis.name + "1"};
   }
   // Loops of one round outside: the innermost one is the pipeline. What the last tiles' parts are of is around others.
   std::stable_sort(chunks.begin(), chunks.end(), [&](const std::string& x, const std::string& y) {
@@ -206,14 +251,20 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
     };
     return inside(x) < inside(y);
   });
+  std::string turning;
+  if (cut.turns > 1) {
+    turning = take_turns(list, loops.back(), cut.turns);
+    if (turning == task.back()) task.pop_back();
+  }
   Directive order;
   order.kind = Directive::Kind::order;
   if (!task.empty()) order.loops.emplace_back("task", task);
   if (!cluster.empty()) order.loops.emplace_back("cluster", cluster);
   if (cut.share.last > 0) order.loops.push_back({"last", {std::to_string(cut.share.last)}});
+  if (!turning.empty()) order.loops.push_back({"serial", {turning}});
   if (!chunks.empty()) order.loops.emplace_back("sum", chunks);
   list.push_back(order);
-  const auto at = chunks.empty() ? task.back() : chunks.back();
+  const auto at = !turning.empty() ? turning : chunks.empty() ? task.back() : chunks.back();
   const auto names = [](const Axes& axes, const Tile& t, const std::string& panels) {
     std::vector<std::string> all;
     for (const auto k : t.order) {
@@ -244,7 +295,8 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
     Directive d;
     d.kind = Directive::Kind::stage;
     d.subject = of_rows ? rows_name_ : columns_name_;
-    d.at = at;
+    // What stays for all tiles of a block is copied once.
+    d.at = turning.empty() || loops.back().of_rows == of_rows || task.empty() ? at : task.back();
     d.space = converts(of_rows) ? "shared" : "async";
     const bool along_depth = deep(of_rows);
     const auto& side = of_rows ? rows : columns;
@@ -285,7 +337,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
     stores.kind = Directive::Kind::nontemporal;
     list.push_back(std::move(stores));
   }
-  if (cut.rounds() > 1 && cut.stages > 1) {
+  if (cut.turns > 1 || (cut.rounds() > 1 && cut.stages > 1)) {
     Directive pipeline;
     pipeline.kind = Directive::Kind::pipeline;
     pipeline.subject = at;

@@ -54,6 +54,22 @@ ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, co
   return counts;
 }
 
+ContractionCounts CutCounts::of(const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b) const {
+  auto counts = of_result(*cut.rows, *cut.columns, place);
+  const bool rows_stay = contraction_.stays(cut, true), turns = cut.turns > 1;
+  const auto tiles = static_cast<double>(cut.turns);
+  const auto& rows = turns && rows_stay ? in_share(a, tiles) : a;
+  const auto& columns = turns && !rows_stay ? in_share(b, tiles) : b;
+  set_copies(counts, rows, columns, *cut.depth, cut.share);
+  set_round(counts, cut, place, rows, columns);
+  counts.prefetched = cut.prefetch;
+  counts.stages = contraction_.counted_stages(cut.stages);
+  counts.turns = tiles;
+  counts.resident = cut.resident;
+  counts.shared_bytes = cut.shared_bytes;
+  return counts;
+}
+
 void CutCounts::set_copies(ContractionCounts& counts, const Copies& a, const Copies& b, const Tile& depth,
                            const DepthShare& share) const {
   if (counts.shared()) counts.blocks /= counts.cluster;
@@ -69,6 +85,8 @@ void CutCounts::set_copies(ContractionCounts& counts, const Copies& a, const Cop
   counts.held_lines = a.held_lines + b.held_lines;
   counts.copied_bytes = counts.blocks * (a.bytes + b.bytes) * counts.rounds;
   counts.cached_bytes = counts.copied_bytes + result_bytes_;
+  counts.reread_bytes = counts.blocks * counts.rounds *
+                        ((contraction_.is_small(true) ? a.bytes : 0) + (contraction_.is_small(false) ? b.bytes : 0));
   const double times = std::min(1.0, operand_bytes_ / counts.copied_bytes) * counts.blocks * counts.rounds;
   const auto fetched = [&](const Copies& of) {
     return Fetched{times * of.fetched_bytes, of.rounds_apart * (a.bytes + b.bytes)};
@@ -165,6 +183,13 @@ double CutCounts::waits_in_step(const Cut& cut, std::int64_t rows, std::int64_t 
   const bool many = rows * columns * c.sum_words() > kManySums * 32 * cut.spread.warps();
   const bool beside = !cut.relaid && (rows > cut.rows->size || columns > cut.columns->size);
   return (many ? kOfManySums : 1) * (beside ? kOfPositionsBeside : 1);
+}
+
+void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
+                          const Copies& b) const {
+  const auto rows = contraction_.held_rows(cut.spread, cut.rows->size);
+  const auto columns = contraction_.held_columns(cut.spread, cut.columns->size);
+  set_round(counts, cut, rates(cut.spread, rows, columns), place, a, b, rows, columns);
 }
 
 void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const RoundRates& rates, const ResultPlace& place,

@@ -50,6 +50,8 @@ class CutCounts {
   double least_seconds(const tiles::Tile& rows, const tiles::Tile& columns, const LeastChunk& chunk) const;
   /// What depends on the tile of the result alone.
   ContractionCounts of_result(const tiles::Tile& rows, const tiles::Tile& columns, const ResultPlace& place) const;
+  /// All of a cut.
+  ContractionCounts of(const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b) const;
   /// What is copied, chunk by chunk of the depth.
   void set_copies(ContractionCounts& counts, const Copies& a, const Copies& b, const tiles::Tile& depth,
                   const DepthShare& share) const;
@@ -62,6 +64,8 @@ class CutCounts {
   /// What a block does in a round and for its results, by warps of these rates that hold so many rows and columns.
   void set_round(ContractionCounts& counts, const Cut& cut, const RoundRates& rates, const ResultPlace& place,
                  const Copies& a, const Copies& b, std::int64_t rows, std::int64_t columns) const;
+  void set_round(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, const Copies& a,
+                 const Copies& b) const;
   /// What a block does for its results at least, however warps share it: but for warp groups, which there are of one
   /// number.
   ///   cluster  blocks that share each sum

@@ -38,6 +38,9 @@ struct Cut {
   bool prefetch = false;  ///< a round's first fragments are read while the products of the round before run
   bool relaid = false;    ///< results leave through shared memory
   DepthShare share = {};
+  /// Tiles that a block makes, one after the other along its innermost loop over blocks: the next one's operands are
+  /// copied while one is multiplied and written.
+  std::int64_t turns = 1;
   int resident = 1;         ///< blocks of a multiprocessor at once
   double shared_bytes = 0;  ///< of a block
   double seconds = 0;
@@ -49,6 +52,14 @@ struct Cut {
     return depth->blocks / share.all * chunks;
   }
   bool takes(int count) const { return share.last == 0 || count <= rounds(); }  ///< of stages
+};
+
+/// A loop over the blocks of a side.
+struct BlockLoop {
+  std::string name;
+  bool of_rows = true;
+  std::int64_t count = 1;  ///< tiles
+  bool whole = true;       ///< whether all of them are
 };
 
 /// Registers of a thread, by the instructions that copy its operands' parts of a round.
@@ -140,6 +151,23 @@ class GpuContraction {
   /// By so many blocks, or fewer where they have as many chunks each: along the axis that has the most chunks.
   DepthShare share_of(const tiles::Tile& depth, int blocks) const;
 
+  /// Whether blocks may make several tiles in turns: one operand is small, and stays.
+  bool may_take_turns() const { return !groups && !fma && products == 1 && (small_rows_ || small_columns_); }
+  /// The same of a cut: sums are of a round each.
+  bool takes_turns(const Cut& cut) const {
+    return may_take_turns() && cut.share.blocks == 1 && cut.rounds() == 1 && (stays(cut, true) || stays(cut, false));
+  }
+  /// Whether an operand is small, and a block has all of it, so that it may stay while the block makes several tiles.
+  bool stays(const Cut& cut, bool of_rows) const {
+    return is_small(of_rows) && (of_rows ? cut.rows : cut.columns)->blocks == 1;
+  }
+  /// Whether an operand is so small that a few lines of the second cache are all that blocks read of it, and of a type
+  /// whose products take so little time that this counts.
+  bool is_small(bool of_rows) const { return of_rows ? small_rows_ : small_columns_; }
+  /// Loops over the blocks of both sides, from outside in.
+  std::vector<BlockLoop> block_loops(const Cut& cut) const;
+  /// What products of a warp group still read when the next ones begin is not copied ahead.
+  int counted_stages(int stages) const { return groups ? stages - 1 : stages; }
   std::string name(const Cut& cut) const;
   ///   padding  of both operands' rows in shared memory
   kernel::Directives directives(const Cut& cut, const std::array<int, 2>& padding) const;
@@ -247,18 +275,22 @@ class GpuContraction {
   /// Elements of the result that an access writes: neighbours along its fastest axis.
   std::int64_t written_at_once() const;
   kernel::WarpTile warp_tile(const Cut& cut) const;
+  /// The axis of the rows of which eight rows of blocks go together, where there are many either way; past the last
+  /// one: of none.
+  std::size_t grouped_rows(const Cut& cut) const;
   /// Elements from one block to the next in the result, along a loop over blocks of a side.
-  std::int64_t result_step(const Cut& cut, const std::string& loop) const;
+  std::int64_t result_step(const Cut& cut, const BlockLoop& loop) const;
   static const ir::Buffer& buffer(const ir::Program& program, int number) {
     return program.buffers[static_cast<std::size_t>(number)];
   }
 
-  std::vector<std::int64_t> batch_in_result_;  ///< strides of the batch's axes
-  const kernel::Atom* atom_ = nullptr;         ///< found by its name once
-  const kernel::Atom* halved_ = nullptr;       ///< of half its depth, where an axis of the depth is no multiple of it
-  int batch_lanes_ = 1;                        ///< of it
-  bool waits_along_depth_ = false;             ///< whether the rate depends on how many operands lie along it
-  double products_over_memory_ = 0;            ///< time that products take alone, over memory's
+  bool small_rows_ = false, small_columns_ = false;  ///< is_small()
+  std::vector<std::int64_t> batch_in_result_;        ///< strides of the batch's axes
+  const kernel::Atom* atom_ = nullptr;               ///< found by its name once
+  const kernel::Atom* halved_ = nullptr;  ///< of half its depth, where an axis of the depth is no multiple of it
+  int batch_lanes_ = 1;                   ///< of it
+  bool waits_along_depth_ = false;        ///< whether the rate depends on how many operands lie along it
+  double products_over_memory_ = 0;       ///< time that products take alone, over memory's
   ir::NodeId rows_load_ = -1, columns_load_ = -1;
   std::string rows_name_, columns_name_;
   DType rows_type_ = DType::f64, columns_type_ = DType::f64;

@@ -135,8 +135,13 @@ bool may_be_mapped(const ir::Program& program, const std::string& name) {
 /// The schedule with all copies ahead by tensor maps, or as many of them as can be.
 std::optional<kernel::Schedule> mapped(const ir::Program& program, const kernel::Schedule& of) {
   std::vector<std::size_t> copies;
+  const auto pipeline = std::find_if(of.directives.begin(), of.directives.end(),
+                                     [](const Directive& d) { return d.kind == Directive::Kind::pipeline; });
+  if (pipeline == of.directives.end()) return std::nullopt;
   for (std::size_t k = 0; k < of.directives.size(); ++k) {
-    if (is_copy_ahead(of.directives[k]) && may_be_mapped(program, of.directives[k].subject)) copies.push_back(k);
+    if (of.directives[k].at == pipeline->subject && is_copy_ahead(of.directives[k]) &&
+        may_be_mapped(program, of.directives[k].subject))
+      copies.push_back(k);
   }
   if (copies.empty()) return std::nullopt;
   kernel::Schedule made{of.name + " maps", of.directives};

@@ -140,6 +140,14 @@ Copies RoundCopies::of(const tiles::Tile& side, const tiles::Tile& chunk) const 
   return copies;
 }
 
+Copies in_share(const Copies& of, double tiles) {
+  auto part = of;
+  for (auto* count : {&part.elements, &part.wavefronts, &part.scattered, &part.lines, &part.split, &part.bytes,
+                      &part.fetched_bytes, &part.held_lines, &part.converted})
+    *count /= tiles;
+  return part;
+}
+
 Copies by_whole_vectors(const GpuContraction& contraction, bool of_rows, const Copies& of) {
   const auto size = contraction.element_bytes(of_rows);
   Copies copies;

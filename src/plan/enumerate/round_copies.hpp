@@ -53,6 +53,8 @@ class RoundCopies {
   std::int64_t most_at_once_;              ///< elements of it
 };
 
+/// What is copied once for so many tiles of a block: the part of each.
+Copies in_share(const Copies& of, double tiles);
 /// The same elements by whole vectors and sectors.
 Copies by_whole_vectors(const GpuContraction& contraction, bool of_rows, const Copies& of);
 

@@ -19,7 +19,11 @@
 namespace ricci::plan {
 namespace {
 
-constexpr double kCacheBytes = 63;   // of a multiprocessor in a cycle, from the second cache
+constexpr double kCacheBytes = 63;  // of a multiprocessor in a cycle, from the second cache
+/// Of the whole device in a cycle, of a small operand that all blocks copy: few of that cache's slices have its lines
+/// (eight kernels of ao2mo00 and ao2mo02 of tccg48_f32 in bf16 on an H200, of 16 and 18 KB, took 1.2 to 1.8 times as
+/// long as was predicted without, 0.97 to 1.09 with it).
+constexpr double kRereadBytes = 880;
 constexpr double kCacheLine = 1.87;  // cycles of a multiprocessor's share of that cache for a line that is asked for
 /// Lines of the first cache are taken from when a copy asks for them until they are there: cycles, from memory and from
 /// the second cache (of 67 kernels of talsh300 in f64, whose extents are odd: off by 30 % without, 15 % with it).
@@ -120,12 +124,16 @@ constexpr double kPartBytes = 9.6;  // a cycle, of each multiprocessor
 /// 1.09 times as long as the same tiles without (1408 x 1152 x 4096 in f64 on an H100), as room for the parts halves
 /// the blocks that a multiprocessor has at once.
 constexpr double kLastInParts = 1.03;
+/// Of tiles that blocks make in turns, whose lanes write results themselves while copies are under way (seven kernels
+/// of ao2mo00 of tccg48_f32 in bf16 on an H200 took 1.08 to 1.19 times as long as is predicted without; eight of
+/// ao2mo01 and ao2mo02, whose results pass through shared memory, 0.97 to 1.1 times).
+constexpr double kInTurns = 1.1;
 double last_in_parts_of(const ContractionCounts& counts) { return counts.last > 0 ? kLastInParts : 1; }
 
 /// Blocks that each of so many multiprocessors takes in turn. Those of the last tiles take a part of one's time each.
 double turns_of(const ContractionCounts& counts, double multiprocessors) {
   const double parts = counts.last * counts.cluster;
-  return std::ceil((counts.blocks - counts.last) / multiprocessors) +
+  return counts.turns * std::ceil((counts.blocks - counts.last) / counts.turns / multiprocessors) +
          std::ceil(parts / multiprocessors) / counts.cluster;
 }
 
@@ -283,6 +291,8 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
     : device_(&device),
       blocks_(counts.blocks),
       rounds_(counts.rounds),
+      turns_(counts.turns),
+      reread_(counts.reread_bytes / (kRereadBytes * device.clock_MHz * 1e6)),
       at_once_(multiprocessors_of(counts.cluster, device)),
       in_turns_(turns_of(counts, at_once_)),
       seconds_(in_turns_ / (device.clock_MHz * 1e6)),
@@ -291,7 +301,7 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       multiply_adds_(counts.multiply_adds),
       by_three_(counts.by_three),
       in_step_(std::min(1.0, kInStepTerms / counts.terms)),
-      around_(block_cycles(counts) + (counts.shared() ? kMeet : 0)),
+      around_((block_cycles(counts) + (counts.shared() ? kMeet : 0)) / counts.turns),
       last_part_(counts.last > 0 ? 1.0 / counts.cluster : 1),
       last_in_parts_(last_in_parts_of(counts)),
       launch_(launch_seconds(counts, device)),
@@ -335,11 +345,11 @@ double LaunchTimes::own_round(double resident) const {
 
 /// Blocks of one multiprocessor, each as if nothing ran beside it, over those that do.
 double LaunchTimes::alone_seconds(double stages, double room) const {
-  const double resident = std::min(room, in_turns_);
+  const double resident = std::min(room, in_turns_ / turns_);
   // What is copied ahead must cover the time that memory takes, while blocks have each part in turns.
   const double in_turns = overlapped_ ? 1 : std::max(1.0, resident * std::min(1.0, warps_ / 4.0));
   // Where a round ends with the next one's fragments, their copies have a round less.
-  const double covered = ((stages - 1) * in_turns - (ahead_ ? 1 : 0)) * round_;
+  const double covered = ((stages - 1) * in_turns - (ahead_ ? 1 : 0)) * (round_ + (turns_ > 1 ? stores_ : 0));
   const double late = std::max(0.0, units(overlapped_).latency - covered) / (stages - 1);
   const double begin = room < 2 ? begin_ + (by_three_ ? kThreeRound : 0) : 0;
   const double of_round = own_round(resident) + (overlapped_ ? late : exposed_ + late + begin);
@@ -388,18 +398,19 @@ double LaunchTimes::fetched_seconds(double resident) const {
 /// What a launch takes whose blocks there is room for more than once, but not a whole number of times.
 ///   seconds  of all of them
 double LaunchTimes::with_last_blocks(double seconds, int stages, double room) const {
-  const double at_once = at_once_ * room;
+  const double at_once = at_once_ * room * turns_;
   const double whole = std::floor(blocks_ / at_once) * at_once;
   constexpr double kMany = 3;  // times: other parts of the time hide it
   if (whole == 0 || blocks_ == whole || blocks_ >= kMany * at_once) return seconds;
   const double uncovered = std::max(0.0, kOfWarps.latency - (stages - 1) * round_) / (stages - 1);
-  const double one = kOfWarps.block + last_part_ * rounds_ * (round_beside(1) + kBarrier + uncovered) + stores_;
+  const double one =
+      kOfWarps.block + turns_ * (last_part_ * rounds_ * (round_beside(1) + kBarrier + uncovered) + stores_);
   const double before = (seconds - launch_) * whole / blocks_;
   return std::max(seconds, launch_ + before + kLastBlocks * (one / (device_->clock_MHz * 1e6)));
 }
 
 ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) const {
-  const double resident = std::min(room, std::ceil(in_turns_));
+  const double resident = std::min(room, std::ceil(in_turns_ / turns_));
   // Three warps leave one of a multiprocessor's four parts to the next block's.
   const double parts = warps_ / 4.0, whole_parts = warps_ == 3 ? 1 : parts;
   auto time = beside_waits(resident * parts / std::ceil(resident * whole_parts));
@@ -414,7 +425,8 @@ ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) co
   time.alone = alone_seconds(stages, room);
   time.total = launch_ + joined(time, room < 2);
   if (!overlapped_) time.total = with_last_blocks(time.total, stages, room);
-  time.total *= last_in_parts_;
+  time.total *= last_in_parts_ * (turns_ > 1 && relaid_ == 0 ? kInTurns : 1);
+  if (reread_ > 0) time.total = std::sqrt(squared(time.total) + squared(reread_));
   return time;
 }
 

@@ -75,7 +75,8 @@ class LaunchTimes {
   double round_beside(double blocks) const;
 
   const GpuModel* device_;
-  double blocks_, rounds_;
+  double blocks_, rounds_, turns_;
+  double reread_;    ///< seconds, of a small operand
   double at_once_;   ///< blocks, where a multiprocessor has one
   double in_turns_;  ///< blocks of a multiprocessor
   double seconds_;   ///< of so many cycles

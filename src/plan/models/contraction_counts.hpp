@@ -21,6 +21,9 @@ struct ContractionCounts {
   /// Tiles whose sums are shared so, the last ones; 0: all. Where others are of one block each, `blocks` are tiles, and
   /// rounds, waves of results and stores those of one that is of one block.
   double last = 0;
+  /// Tiles that a block makes one after the other, of a round each: the next one's operands are copied while one is
+  /// multiplied and written.
+  double turns = 1;
   bool overlapped = false;     ///< products of a round go on into the next one
   bool multiply_adds = false;  ///< on tensor cores where it is not so
   bool by_three = false;       ///< complex products are three real ones
@@ -44,6 +47,7 @@ struct ContractionCounts {
   double shared_bytes = 0;         ///< of a block
   double cached_bytes = 0;         ///< of the launch, through the second cache
   double copied_bytes = 0;         ///< of these, of operands
+  double reread_bytes = 0;         ///< of these, of a small operand, which stays in the second cache
   double operand_bytes = 0;        ///< of the operands, each element once
   double memory_bytes = 0;         ///< of the launch, by whole sectors
   std::array<Fetched, 2> fetched;  ///< of each operand, which the second cache may lose
