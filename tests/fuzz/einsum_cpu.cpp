@@ -68,7 +68,7 @@ void check_all(bool constants, int count) {
 
 }  // namespace
 
-TEST_CASE("random einsums on the CPU are the interpreter's within their bound") { check_all(false, fuzz::cases(100)); }
+TEST_CASE("random einsums on the CPU are the interpreter's within their bound") { check_all(false, fuzz::cases(60)); }
 
 TEST_CASE("so are those that were not once") {
   RuntimeOptions options;
@@ -77,6 +77,6 @@ TEST_CASE("so are those that were not once") {
   check(runtime, 7001059, false);  // complex products side by side, for which Clang makes wrong vectors of 64 bytes
 }
 
-TEST_CASE("and so are those of which some operands are packed once") { check_all(true, (fuzz::cases(100) + 2) / 3); }
+TEST_CASE("and so are those of which some operands are packed once") { check_all(true, (fuzz::cases(60) + 2) / 3); }
 
 }  // namespace einsum_cpu_test

@@ -192,7 +192,7 @@ bool check_as_matrices(std::uint64_t seed) {
 
 TEST_CASE("random contractions of copied operands and permuted sums are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(410001);
-  const int count = fuzz::cases(150) / 2;
+  const int count = fuzz::cases(90) / 2;
   int copied = 0, matrices = 0;
   for (int k = 0; k < count; ++k) {
     try {
@@ -204,12 +204,12 @@ TEST_CASE("random contractions of copied operands and permuted sums are the inte
   }
   std::printf("%d einsums from seed %llu: %d with an operand copied first, %d with sums as matrices first\n", count,
               static_cast<unsigned long long>(first), copied, matrices);
-  if (fuzz::enough(fuzz::cases(150))) CHECK((copied > count / 10 && matrices > count / 10));
+  if (fuzz::enough(fuzz::cases(90))) CHECK((copied > count / 10 && matrices > count / 10));
 }
 
 TEST_CASE("random einsums on the simulator are the interpreter's within their bound, without a fault") {
   const auto first = fuzz::first_seed(400001);
-  const int count = fuzz::cases(150);
+  const int count = fuzz::cases(90);
   for (int k = 0; k < count; ++k) {
     try {
       check(first + static_cast<std::uint64_t>(k));

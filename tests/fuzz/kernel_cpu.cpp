@@ -86,7 +86,7 @@ std::string failure(std::uint64_t seed, Counts& counts) {
 
 TEST_CASE("compiled kernels of random contractions are the interpreter's within their bound") {
   const auto first = fuzz::first_seed(600001);
-  const int count = fuzz::cases(250);
+  const int count = fuzz::cases(150);
   int failed = 0;
   Counts counts;
   for (int k = 0; k < count && failed < 3; ++k) {

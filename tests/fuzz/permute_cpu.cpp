@@ -33,7 +33,7 @@ std::string some_schedule(const fuzz::RandomProblem& p) {
 TEST_CASE("random permutations on the CPU equal the interpreter's bits") {
   Runtime runtime;
   const auto first = fuzz::first_seed(1);
-  const int count = fuzz::cases(200);
+  const int count = fuzz::cases(120);
   for (int k = 0; k < count; ++k) {
     auto p = fuzz::random_problem(first + static_cast<std::uint64_t>(k));
     INFO(p.text());

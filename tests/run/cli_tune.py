@@ -207,7 +207,7 @@ class Tune(TuningCase):
                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
     def test_it_goes_on_where_it_was_interrupted(self):
-        count = 20
+        count = 10
         self.write("id,dims,perm\n" + "".join(f"c{k},{20 + k} 16 24,2 0 1\n" for k in range(count)))
         process = self.started()
         process.stdout.readline()  # the heading
@@ -231,7 +231,7 @@ class Tune(TuningCase):
         self.assertEqual((result["measured"], result["there"], result["left"]), (count - more, more, 0))
 
     def test_a_bar_and_the_time_left_stand_on_a_terminal(self):
-        self.write("id,dims,perm\n" + "".join(f"c{k},{40 + k} 36 44,2 1 0\n" for k in range(12)))
+        self.write("id,dims,perm\n" + "".join(f"c{k},{40 + k} 36 44,2 1 0\n" for k in range(8)))
         ours, theirs = pty.openpty()
         environment = {**os.environ, **self.env}
         with subprocess.Popen([cli_tool.COMMAND, "tune", "cases.csv", *FEW], cwd=self.folder, env=environment,

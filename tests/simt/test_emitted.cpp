@@ -140,7 +140,7 @@ void run_candidates(const Case& c, simt::Order order) {
   for (std::size_t i = 0; i < program.params.size(); ++i) params.emplace_back(program.params[i].type, factors[i]);
 
   // The best, and some of the others: candidates differ little down the list, from which fuzz.permute_simt draws, too.
-  constexpr std::size_t kBest = 12, kStep = 15;
+  constexpr std::size_t kBest = 8, kStep = 25;
   const auto candidates = plan::candidates(program, plan::GpuModel::of_capability(90));
   for (std::size_t i = 0; i < candidates.size(); i += i < kBest ? 1 : kStep) {
     const plan::Candidate& candidate = candidates[i];

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -155,15 +156,25 @@ ir::Program program_of(const Scan& s) {
   return b.finish();
 }
 
+/// Threads that share a point and items of each: of those listed, every problem takes two in turns.
+class InTurns {
+ public:
+  using Ways = std::vector<std::pair<int, int>>;
+  explicit InTurns(Ways ways) : ways_(std::move(ways)) {}
+  Ways next() { return {ways_[at_++ % ways_.size()], ways_[at_++ % ways_.size()]}; }
+
+ private:
+  Ways ways_;  // an odd number, so that each meets each
+  std::size_t at_ = 0;
+};
+
 void run_all(const Scan& s, int most = 9) {
+  static InTurns ways({{1, 1}, {32, 1}, {32, 8}, {64, 1}, {128, 16}});
+  static unsigned which = 0;
   const auto program = program_of(s);
-  int which = 0;
-  const auto order = [&] {
-    return std::vector{simt::Order::forward, simt::Order::reverse, simt::Order::random}[which++ % 3];
-  };
-  for (const auto& [cooperative_threads, items] :
-       std::vector<std::pair<int, int>>{{1, 1}, {32, 1}, {32, 8}, {64, 1}, {128, 16}}) {
-    run(program, schedule_of(program, cooperative_threads, items, 4), order(), most);
+  for (const auto& [cooperative_threads, items] : ways.next()) {
+    constexpr simt::Order kOrders[] = {simt::Order::forward, simt::Order::reverse, simt::Order::random};
+    run(program, schedule_of(program, cooperative_threads, items, 4), kOrders[which++ % 3], most);
   }
 }
 
@@ -247,6 +258,7 @@ TEST_CASE("two scans in one kernel, each over what the other's point reads") {
 }
 
 TEST_CASE("compactions keep the order, and what does not fit is left out") {
+  InTurns ways({{1, 1}, {32, 1}, {32, 4}, {64, 1}, {256, 4}});
   for (const std::int64_t length : {0, 1, 31, 100, 1000, 4097}) {
     for (const std::int64_t step : {1, 2}) {
       for (const bool clipped : {false, true}) {
@@ -266,8 +278,7 @@ TEST_CASE("compactions keep the order, and what does not fit is left out") {
         const auto payload = b.op(OpCode::add, DType::i64, b.index(1), b.cast(x, DType::i64));
         b.store(2, {{0, 0}, 0}, b.compact(odd, payload, base, 1), step);
         const auto program = b.finish();
-        for (const auto& [cooperative_threads, items] :
-             std::vector<std::pair<int, int>>{{1, 1}, {32, 1}, {32, 4}, {64, 1}, {256, 4}}) {
+        for (const auto& [cooperative_threads, items] : ways.next()) {
           // The bases lie within 10 of each other's rows: at most 9 elements of a row meet the next one's.
           run(program, schedule_of(program, cooperative_threads, items, 4), simt::Order::random, 1);
         }
