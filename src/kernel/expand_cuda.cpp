@@ -9,6 +9,7 @@
 #include <optional>
 #include <ranges>
 
+#include "kernel/round_loops.hpp"
 #include "kernel/warp_group.hpp"
 #include "ricci/error.hpp"
 
@@ -269,14 +270,9 @@ class Expander {
   Body one(const Flush& flush) { return flushed(threads_, flush, tile_); }
   Body one(const Loop& loop) {
     if (numbers_blocks(loop.bind)) throw PlanError("schedule: on a GPU operands are staged inside of all task loops");
-    // Loops with nothing between them are one to a pipeline.
-    std::vector<const Loop*> nest = {&loop};
-    while (nest.back()->stages == 1 && nest.back()->body.size() == 1) {
-      const auto* inner = std::get_if<Loop>(&nest.back()->body.front().node);
-      if (inner == nullptr || inner->bind != Bind::serial) break;
-      nest.push_back(inner);
-    }
+    const auto nest = nest_of(loop);
     if (nest.back()->stages > 1) return pipelined(nest);
+    if (const auto tiles = nest.size() == 1 ? tile_loop(loop) : std::nullopt) return pipelined(tiles->rounds, &*tiles);
     Loop result = loop;
     ++repeats_;
     result.body = sequence(loop.body, true);
@@ -286,49 +282,20 @@ class Expander {
 
   // ---- pipelines
 
-  /// Conditions on the number of a round of a nest, without that number: those of its outermost loop but for the end
-  /// of an index, past which copies bring zeros.
-  ///   inner  rounds of the loops inside of it
-  std::vector<Condition> ends_of(const std::vector<const Loop*>& nest, std::int64_t inner) const {
-    const auto is_behind = [](const Affine& value, const Condition& end) {
-      const auto further = value - end.value;
-      return further.constant == 0 &&
-             std::all_of(further.terms.begin(), further.terms.end(), [](const Term& t) { return t.coefficient > 0; });
-    };
-    const auto copies_zeros = [&](const Condition& end) {
-      return std::all_of(nest.back()->body.begin(), nest.back()->body.end(), [&](const Statement& statement) {
-        const auto* copy = std::get_if<Copy>(&statement.node);
-        if (copy != nullptr && copy->boxes) {  // past the extent of the tensor, not of a part of the sum
-          const auto& dimensions = kernel_.maps[static_cast<std::size_t>(copy->boxes->map)].dimensions;
-          for (std::size_t k = 0; k < dimensions.size(); ++k)
-            if (dimensions[k].extent == end.below && is_behind(copy->boxes->at[k], end)) return true;
-          return false;
-        }
-        return copy == nullptr || std::any_of(copy->when.begin(), copy->when.end(), [&](const Condition& when) {
-                 return when.below == end.below && is_behind(when.value, end);
-               });
-      });
-    };
-    std::vector<Condition> ends;
-    const auto* outer = nest.front();
-    for (const auto& end : outer->when) {
-      if (copies_zeros(end)) continue;
-      if (end.value.coefficient(outer->var) != 1)
-        throw PlanError("schedule: a pipeline's outermost loop ends inside of a round");
-      ends.push_back({inner * end.value.with(outer->var, {}), inner * end.below});
-    }
-    return ends;
-  }
-
-  Body pipelined(const std::vector<const Loop*>& nest) {
+  ///   rounds  loops of the rounds
+  ///   tiles   around them: copies go on from tile to tile
+  Body pipelined(const std::vector<const Loop*>& rounds, const TileLoop* tiles = nullptr) {
+    auto nest = rounds;
+    if (tiles != nullptr) nest.insert(nest.begin(), tiles->loop);
     std::int64_t chunks = 1;
     for (const auto* loop : nest) chunks *= kernel_.extent(loop->var);
-    const auto ends = ends_of(nest, chunks / kernel_.extent(nest.front()->var));
+    const auto of_tile = tiles == nullptr ? chunks : chunks / kernel_.extent(tiles->loop->var);
+    const auto ends = ends_of(kernel_, nest, chunks / kernel_.extent(nest.front()->var), tiles != nullptr);
     // Whether there is a round `later` than the one of that number.
     const auto is_round = [&](const Affine& number, std::int64_t later) {
       std::vector<Condition> when;
       for (const auto& [value, below] : ends) when.push_back({number + value, below - later});
-      if (when.empty()) when.push_back({number, chunks - later});
+      if (when.empty() || tiles != nullptr) when.push_back({number, chunks - later});
       return when;
     };
     const Body& body = nest.back()->body;
@@ -435,16 +402,17 @@ class Expander {
     } else {
       append(result, std::move(first));
     }
-    const bool one_loop = nest.size() == 1;
-    const auto chunk = one_loop ? nest.front()->var : threads_.loop_var("chunk", chunks);
-    const auto now = Affine::of(chunk);
-    auto goes_on = ends.empty() ? std::vector<Condition>{} : is_round(now, 0);
+    const bool one_loop = rounds.size() == 1;
+    const auto chunk = one_loop ? rounds.front()->var : threads_.loop_var("chunk", of_tile);
+    const auto now = tiles == nullptr ? Affine::of(chunk) : Affine::of(tiles->loop->var, of_tile) + Affine::of(chunk);
+    auto goes_on = ends.empty() || tiles != nullptr ? std::vector<Condition>{} : is_round(now, 0);
     Body round;
     if (!one_loop) {
-      std::int64_t below = chunks;
-      for (const auto* loop : nest) {
+      std::int64_t below = of_tile;
+      for (const auto* loop : rounds) {
         below /= kernel_.extent(loop->var);
-        round.push_back({Let{loop->var, now, below, loop == nest.front() ? 0 : kernel_.extent(loop->var)}});
+        const auto extent = loop == rounds.front() ? 0 : kernel_.extent(loop->var);
+        round.push_back({Let{loop->var, Affine::of(chunk), below, extent}});
       }
     }
     // What threads have copied for a round is there for all of them, and all have done the round before.
@@ -510,8 +478,15 @@ class Expander {
       append(round, sequence(rest, false));
     }
     if (chunks > 1 && by_threads) round.push_back({Commit{}});
-    result.push_back(loop_over(chunk, Bind::serial, std::move(round), std::move(goes_on)));
-    if (overlap && sums >= 0) result.push_back({Wait{0, sums}});
+    auto tile = tiles == nullptr ? Body{} : sequence(tiles->before, false);
+    tile.push_back(loop_over(chunk, Bind::serial, std::move(round), std::move(goes_on)));
+    if (overlap && sums >= 0) tile.push_back({Wait{0, sums}});
+    if (tiles == nullptr) {
+      append(result, std::move(tile));
+    } else {
+      append(tile, sequence(tiles->after, false));
+      result.push_back(loop_over(tiles->loop->var, Bind::serial, std::move(tile), tiles->loop->when));
+    }
     if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
     return result;
   }

@@ -489,6 +489,28 @@ const std::vector<WrittenContraction> kCases = {
      kNone,
      "tile c:192:64; order task c0 serial c1; stage A at c0 async a b pad 8; stage B at c1 async a c pad 8;"
      "atom m16n8k16_f16 rows b columns c depth a warps 1x2 runs 1x1x2; store shared; nontemporal; pipeline c1 3"},
+    {"ad,db->ab",  // tiles in turns of several rounds, by maps: rounds of the next tile are copied while one is written
+     {{'a', 320}, {'b', 128}, {'d', 96}},
+     {DType::bf16},
+     kOne,
+     kNone,
+     "tile a:192:64; tile c:64; tile b:32; order task c0 a0 serial a1 sum b0; stage A at b0 maps a b;"
+     "stage B at b0 maps b c; atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; nontemporal; pipeline b0 "
+     "4"},
+    {"ad,db->ab",  // the same beside columns that stay, of a depth that ends inside of a round
+     {{'a', 320}, {'b', 64}, {'d', 104}},
+     {DType::bf16},
+     kOne,
+     kNone,
+     "tile a:128:64; tile b:32; order task a0 serial a1 sum b0; stage A at b0 maps a b; stage B at a0 async b0 b c;"
+     "atom wgmma_bf16 rows a columns c depth b warps 4x1 runs 1x1x2; nontemporal; pipeline b0 3"},
+    {"abd,dbc->ac",  // the same by copies of threads, in rounds of two loops
+     {{'a', 100}, {'b', 3}, {'c', 40}, {'d', 24}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "tile a:64:16; tile d:16; tile c:8; order task d0 a0 serial a1 sum b c0; stage A at c0 async a c pad 4;"
+     "stage B at c0 async c d pad 4; atom m16n8k8_f64 rows a columns d depth c warps 1x1 runs 1x1x1; pipeline c0 3"},
 };
 
 }  // namespace

@@ -32,4 +32,30 @@ TEST_CASE("a small operand stays while blocks make tiles of the other one in tur
   CHECK(turns("ab,cb->ac", {{1024, 96}, {96, 96}, {1024, 96}}, DType::bf16) == 1);
 }
 
+TEST_CASE("warp groups make tiles in turns where the second cache keeps an operand") {
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto best = [&](const char* spec, const std::vector<std::vector<std::int64_t>>& extents, DType type) {
+    auto found = plan::best_contraction(tests::contraction(spec, extents, type), device);
+    return found->whole();
+  };
+  for (const auto type : {DType::bf16, DType::f16}) {
+    const auto found = best("abc,da->bdc", {{384, 376, 384}, {376, 384}, {376, 376, 384}}, type);
+    const auto text = kernel::print(found.schedule);
+    INFO(text);
+    CHECK(found.counts->turns > 1);
+    CHECK(found.counts->rounds > 1);
+    // One loop has the tiles and another one around it the blocks; rounds are copied in the sum's loop.
+    CHECK(text.find("serial b1 sum a0") != std::string::npos);
+    CHECK(text.find("pipeline a0") != std::string::npos);
+    // There is room for all blocks at once.
+    const auto tiles = found.counts->blocks / found.counts->turns;
+    CHECK(tiles <= 132 * found.counts->resident);
+    // No warp waits for the order of nontemporal stores.
+    CHECK(text.find("nontemporal") == std::string::npos);
+  }
+  // The second cache keeps neither operand, or there is room for all tiles at once.
+  CHECK(best("ab,bc->ac", {{8192, 8192}, {8192, 8192}, {8192, 8192}}, DType::bf16).counts->turns == 1);
+  CHECK(best("abc,da->bdc", {{384, 16, 384}, {376, 384}, {16, 376, 384}}, DType::bf16).counts->turns == 1);
+}
+
 }  // namespace plan_turns_test

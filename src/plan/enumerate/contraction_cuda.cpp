@@ -208,7 +208,10 @@ class ContractionEnumerator {
     return few.few > 1 ? std::min(times.least(many), times.least(few)) : times.least(many);
   }
   /// What bounds are compared with: those of tiles that blocks may make in turns are of the time without.
-  double most() const { return (contraction_.may_take_turns() ? kLessInTurns : 1) * worth_ * best_seconds_; }
+  double most() const {
+    const bool less = contraction_.may_take_turns() && !contraction_.groups;  // bounds of groups are of turns, too
+    return (less ? kLessInTurns : 1) * worth_ * best_seconds_;
+  }
   double most_seconds() const { return most() / kRounded; }
 
   /// Bounds a tile as if its results lay as well as they can.
@@ -498,9 +501,10 @@ class ContractionEnumerator {
       if (!others) others.emplace(times_of(true));
       if (may_take(*others, true)) complete(*others, true);
     }
+    const double of_turns = (c.groups ? kOfGroupsInTurns : 1) * cut.seconds;
     for (auto& tried : in_turns(c, room_, device_, cut, block.counts.blocks, warps, registers)) {
       tried.seconds = contraction_time(counts_.of(tried, block.place, block.a, block.b), device_).total;
-      if (tried.seconds < cut.seconds) cut = tried;
+      if (tried.seconds < std::min(of_turns, cut.seconds)) cut = tried;
     }
     if (!(cut.seconds <= worth_ * best_seconds_) || std::isinf(cut.seconds)) return false;
     best_seconds_ = std::min(best_seconds_, cut.seconds);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "plan/enumerate/gpu_contraction.hpp"
 
@@ -69,18 +70,26 @@ constexpr std::int64_t kGrouped = 8;  // rows of blocks that go together
 
 bool are_many(std::int64_t blocks) { return blocks >= 2 * kGrouped; }
 
+/// An index and its level, of the name of a loop.
+std::pair<std::string, std::size_t> level_of(const std::string& loop) {
+  const auto digits = loop.find_last_not_of("0123456789") + 1;
+  return {loop.substr(0, digits), std::stoul(loop.substr(digits))};
+}
+std::string level_inside(const std::string& loop) {
+  const auto [subject, level] = level_of(loop);
+  return fmt::format("{}{}", subject, level + 1);
+}
+
 /// Splits the level of a loop over blocks, so that each of them makes so many of its tiles in turns; the loop that goes
 /// through these.
 std::string take_turns(kernel::Directives& list, const BlockLoop& loop, std::int64_t turns) {
   if (turns == loop.count) return loop.name;
-  const auto digits = loop.name.find_last_not_of("0123456789") + 1;
-  const auto subject = loop.name.substr(0, digits);
-  const auto level = std::stoul(loop.name.substr(digits));
-  auto& sizes = std::find_if(list.begin(), list.end(), [&](const Directive& d) {
-                  return d.kind == Directive::Kind::tile && d.subject == subject;
+  const auto [subject, level] = level_of(loop.name);
+  auto& sizes = std::find_if(list.begin(), list.end(), [&, &of = subject](const Directive& d) {
+                  return d.kind == Directive::Kind::tile && d.subject == of;
                 })->sizes;
   sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(level), turns * sizes[level]);
-  return fmt::format("{}{}", subject, level + 1);
+  return level_inside(loop.name);
 }
 
 }  // namespace
@@ -130,6 +139,17 @@ std::vector<BlockLoop> GpuContraction::block_loops(const Cut& cut) const {
                      [&](const BlockLoop& x, const BlockLoop& y) { return result_step(cut, x) > result_step(cut, y); });
   }
   return std::move(first);
+}
+
+const BlockLoop* GpuContraction::turning_loop(const std::vector<BlockLoop>& loops) const {
+  if (!groups) return loops.empty() ? nullptr : &loops.back();
+  const BlockLoop* most = nullptr;
+  for (const auto& loop : loops) {
+    if (loop.of_rows == cached_rows_) continue;
+    if (!loop.name.ends_with('0')) return nullptr;  // in groups
+    if (most == nullptr || loop.count > most->count) most = &loop;
+  }
+  return most;
 }
 
 std::int64_t GpuContraction::result_step(const Cut& cut, const BlockLoop& loop) const {
@@ -253,8 +273,13 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
   });
   std::string turning;
   if (cut.turns > 1) {
-    turning = take_turns(list, loops.back(), cut.turns);
-    if (turning == task.back()) task.pop_back();
+    const auto& loop = *turning_loop(loops);
+    turning = take_turns(list, loop, cut.turns);
+    if (turning == loop.name) std::erase(task, turning);
+    for (auto* panels : {&row_panels, &column_panels}) {
+      if (turning != loop.name && !panels->empty() && level_of(*panels).first == level_of(loop.name).first)
+        *panels = level_inside(*panels);
+    }
   }
   Directive order;
   order.kind = Directive::Kind::order;
@@ -264,7 +289,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
   if (!turning.empty()) order.loops.push_back({"serial", {turning}});
   if (!chunks.empty()) order.loops.emplace_back("sum", chunks);
   list.push_back(order);
-  const auto at = !turning.empty() ? turning : chunks.empty() ? task.back() : chunks.back();
+  const auto at = !turning.empty() && cut.rounds() == 1 ? turning : chunks.empty() ? task.back() : chunks.back();
   const auto names = [](const Axes& axes, const Tile& t, const std::string& panels) {
     std::vector<std::string> all;
     for (const auto k : t.order) {
@@ -296,7 +321,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
     d.kind = Directive::Kind::stage;
     d.subject = of_rows ? rows_name_ : columns_name_;
     // What stays for all tiles of a block is copied once.
-    d.at = turning.empty() || loops.back().of_rows == of_rows || task.empty() ? at : task.back();
+    d.at = turning != at || loops.back().of_rows == of_rows || task.empty() ? at : task.back();
     d.space = converts(of_rows) ? "shared" : "async";
     const bool along_depth = deep(of_rows);
     const auto& side = of_rows ? rows : columns;

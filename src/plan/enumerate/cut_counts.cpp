@@ -56,7 +56,7 @@ ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, co
 
 ContractionCounts CutCounts::of(const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b) const {
   auto counts = of_result(*cut.rows, *cut.columns, place);
-  const bool rows_stay = contraction_.stays(cut, true), turns = cut.turns > 1;
+  const bool rows_stay = contraction_.stays(cut, true), turns = cut.turns > 1 && !contraction_.groups;
   const auto tiles = static_cast<double>(cut.turns);
   const auto& rows = turns && rows_stay ? in_share(a, tiles) : a;
   const auto& columns = turns && !rows_stay ? in_share(b, tiles) : b;

@@ -208,12 +208,12 @@ void GpuContraction::set_atom(const kernel::Atom* instruction, const kernel::Con
   }
   // Of 2 and 5 KB three cases in bf16 on an H200 took no longer than was predicted without.
   constexpr double kFew = 8 << 10, kMany = 48 << 10;  // bytes
-  const auto is_small = [&](bool of_rows) {
-    const double all = elements(of_rows) * static_cast<double>(size);
-    return size == 2 && !is_outer() && kFew <= all && all <= kMany;
-  };
-  small_rows_ = is_small(true);
-  small_columns_ = is_small(false);
+  constexpr double kKept = 8e6;                       // of an operand that the second cache keeps beside the others
+  const double of_rows = elements(true) * static_cast<double>(size),
+               of_columns = elements(false) * static_cast<double>(size);
+  const auto is_small = [&](double all) { return size == 2 && !is_outer() && kFew <= all && all <= kMany; };
+  small_rows_ = is_small(of_rows), small_columns_ = is_small(of_columns);
+  cached_rows_ = of_rows <= kKept, cached_columns_ = of_columns <= kKept;
   products_over_memory_ =
       product_cycles() / (device.multiprocessors * device.clock_MHz * 1e6) / (bytes / (device.copy_rate_GBs() * 1e9));
   constexpr double kCached = 30e6;  // bytes, of which all stay: an A100 has 40 MB, an H100 50 MB

@@ -151,12 +151,20 @@ class GpuContraction {
   /// By so many blocks, or fewer where they have as many chunks each: along the axis that has the most chunks.
   DepthShare share_of(const tiles::Tile& depth, int blocks) const;
 
-  /// Whether blocks may make several tiles in turns: one operand is small, and stays.
-  bool may_take_turns() const { return !groups && !fma && products == 1 && (small_rows_ || small_columns_); }
-  /// The same of a cut: sums are of a round each.
-  bool takes_turns(const Cut& cut) const {
-    return may_take_turns() && cut.share.blocks == 1 && cut.rounds() == 1 && (stays(cut, true) || stays(cut, false));
+  /// Whether blocks may make several tiles in turns: one operand is small, and stays in shared memory or, of warp
+  /// groups, in the second cache.
+  bool may_take_turns() const {
+    if (fma || products > 1) return false;
+    return groups ? cached_rows_ != cached_columns_ : small_rows_ || small_columns_;
   }
+  /// The same of a cut: sums are of a round each or, of warp groups, of several.
+  bool takes_turns(const Cut& cut) const {
+    if (!may_take_turns() || cut.share.blocks > 1) return false;
+    return groups ? cut.rounds() > 1 : cut.rounds() == 1 && (stays(cut, true) || stays(cut, false));
+  }
+  /// The loop over blocks along which a block makes tiles in turns: of those, the innermost one or, of warp groups, the
+  /// one of most tiles along the operand that the second cache does not keep. Nothing where there is none.
+  const BlockLoop* turning_loop(const std::vector<BlockLoop>& loops) const;
   /// Whether an operand is small, and a block has all of it, so that it may stay while the block makes several tiles.
   bool stays(const Cut& cut, bool of_rows) const {
     return is_small(of_rows) && (of_rows ? cut.rows : cut.columns)->blocks == 1;
@@ -210,9 +218,11 @@ class GpuContraction {
   }
   /// Whether a cut's results leave it by nontemporal stores, which are to write whole lines: lanes of products write
   /// halves of lines, which that cache puts together if it keeps them (of ccsd_t of tccg48 on an H200 one case in f32
-  /// took 1.07 times as long by nontemporal stores, two in f64 1.02 and 1.05).
+  /// took 1.07 times as long by nontemporal stores, two in f64 1.02 and 1.05). Of warp groups in turns, whose products
+  /// wait for them, those loads that follow in order (ccsd03 in bf16 there 84 us, 81 by others).
   bool streams(const Cut& cut) const {
-    return leaves_cache() && cut.share.last == 0 && (cut.relaid || groups || is_outer());
+    const bool in_turns = groups && cut.turns > 1;
+    return leaves_cache() && cut.share.last == 0 && !in_turns && (cut.relaid || groups || is_outer());
   }
 
   const kernel::Atom& atom() const { return *atom_; }
@@ -285,12 +295,14 @@ class GpuContraction {
   }
 
   bool small_rows_ = false, small_columns_ = false;  ///< is_small()
-  std::vector<std::int64_t> batch_in_result_;        ///< strides of the batch's axes
-  const kernel::Atom* atom_ = nullptr;               ///< found by its name once
-  const kernel::Atom* halved_ = nullptr;  ///< of half its depth, where an axis of the depth is no multiple of it
-  int batch_lanes_ = 1;                   ///< of it
-  bool waits_along_depth_ = false;        ///< whether the rate depends on how many operands lie along it
-  double products_over_memory_ = 0;       ///< time that products take alone, over memory's
+  bool cached_rows_ = false,
+       cached_columns_ = false;                ///< operands that the second cache keeps beside the other tensors
+  std::vector<std::int64_t> batch_in_result_;  ///< strides of the batch's axes
+  const kernel::Atom* atom_ = nullptr;         ///< found by its name once
+  const kernel::Atom* halved_ = nullptr;       ///< of half its depth, where an axis of the depth is no multiple of it
+  int batch_lanes_ = 1;                        ///< of it
+  bool waits_along_depth_ = false;             ///< whether the rate depends on how many operands lie along it
+  double products_over_memory_ = 0;            ///< time that products take alone, over memory's
   ir::NodeId rows_load_ = -1, columns_load_ = -1;
   std::string rows_name_, columns_name_;
   DType rows_type_ = DType::f64, columns_type_ = DType::f64;

@@ -1,6 +1,7 @@
 #include "plan/enumerate/tiles_in_turns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace ricci::plan {
@@ -19,6 +20,31 @@ std::int64_t turns_of(const BlockLoop& loop, double tiles, double room) {
   return 1;
 }
 
+/// Sums of several rounds by warp groups, whose operands are copied on from tile to tile, by as many blocks as there is
+/// room for; none where the one that has most tiles has many more of them than if each waited for room.
+std::vector<Cut> sums_in_turns(const GpuContraction& contraction, const BlockRoom& room, const GpuModel& device,
+                               const Cut& cut, double tiles, const WarpShare& warps, int registers) {
+  std::vector<Cut> ways;
+  const auto loops = contraction.block_loops(cut);
+  const auto* const loop = contraction.turning_loop(loops);
+  if (loop == nullptr) return ways;
+  const auto stage = room.stage_bytes(cut), results = room.result_bytes(cut, warps.rows, warps.columns);
+  auto way = cut;
+  for (way.stages = 3; way.stages <= 6; ++way.stages) {
+    const auto shared_bytes = way.stages * stage + results;
+    way.resident = static_cast<int>(room.resident(shared_bytes, warps.count, registers));
+    if (way.resident < 1) break;
+    way.shared_bytes = static_cast<double>(shared_bytes);
+    const double at_once = way.resident * device.multiprocessors, others = tiles / static_cast<double>(loop->count);
+    const auto blocks = static_cast<std::int64_t>(at_once / others);  // along the loop
+    if (blocks < 1 || blocks >= loop->count) continue;
+    way.turns = tiles::parts(loop->count, blocks);
+    constexpr double kMore = 1.1;
+    if (static_cast<double>(way.turns) <= kMore * std::ceil(tiles / at_once)) ways.push_back(way);
+  }
+  return ways;
+}
+
 }  // namespace
 
 std::vector<Cut> in_turns(const GpuContraction& contraction, const BlockRoom& room, const GpuModel& device,
@@ -26,6 +52,7 @@ std::vector<Cut> in_turns(const GpuContraction& contraction, const BlockRoom& ro
   std::vector<Cut> ways;
   constexpr int kLeastWarps = 4;  // fewer were not timed
   if (!contraction.takes_turns(cut) || warps.count < kLeastWarps) return ways;
+  if (contraction.groups) return sums_in_turns(contraction, room, device, cut, tiles, warps, registers);
   const auto loops = contraction.block_loops(cut);
   // The innermost one goes along what does not stay, by whole tiles.
   if (loops.empty() || !loops.back().whole || contraction.stays(cut, loops.back().of_rows)) return ways;

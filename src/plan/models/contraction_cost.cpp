@@ -128,6 +128,9 @@ constexpr double kLastInParts = 1.03;
 /// of ao2mo00 of tccg48_f32 in bf16 on an H200 took 1.08 to 1.19 times as long as is predicted without; eight of
 /// ao2mo01 and ao2mo02, whose results pass through shared memory, 0.97 to 1.1 times).
 constexpr double kInTurns = 1.1;
+/// The same of warp groups, whose copies stop while results are written (sixteen plans of tccg48_f32 in bf16 and tf32
+/// and of other products on an H200 took 1.12 to 1.29 times what is predicted without).
+constexpr double kGroupsInTurns = 1.18;
 double last_in_parts_of(const ContractionCounts& counts) { return counts.last > 0 ? kLastInParts : 1; }
 
 /// Blocks that each of so many multiprocessors takes in turn. Those of the last tiles take a part of one's time each.
@@ -234,6 +237,12 @@ double fourths_of(const ContractionTime& time, bool prefetched) {
 /// once; 1.00 with this, within 10 %).
 double fourths_of_one(const ContractionTime& time) { return fourth(time.alone) + fourth(time.cache); }
 
+/// What all parts take of each other's time where warp groups multiply.
+double hidden_by_groups(const ContractionTime& time) {
+  return hidden(time.products, time.shared, time.issue, time.stores, time.alone, time.cache, time.first_cache,
+                time.memory);
+}
+
 /// What nothing hides.
 double launch_seconds(const ContractionCounts& counts, const GpuModel& device) {
   if (counts.cluster == 1) return kLaunchSeconds;
@@ -297,7 +306,7 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       in_turns_(turns_of(counts, at_once_)),
       seconds_(in_turns_ / (device.clock_MHz * 1e6)),
       overlapped_(counts.overlapped),
-      short_sum_(counts.terms <= kShortSum),
+      short_sum_(counts.terms <= kShortSum && counts.turns == 1),
       multiply_adds_(counts.multiply_adds),
       by_three_(counts.by_three),
       in_step_(std::min(1.0, kInStepTerms / counts.terms)),
@@ -349,7 +358,7 @@ double LaunchTimes::alone_seconds(double stages, double room) const {
   // What is copied ahead must cover the time that memory takes, while blocks have each part in turns.
   const double in_turns = overlapped_ ? 1 : std::max(1.0, resident * std::min(1.0, warps_ / 4.0));
   // Where a round ends with the next one's fragments, their copies have a round less.
-  const double covered = ((stages - 1) * in_turns - (ahead_ ? 1 : 0)) * (round_ + (turns_ > 1 ? stores_ : 0));
+  const double covered = ((stages - 1) * in_turns - (ahead_ ? 1 : 0)) * (round_ + (turns_ > 1 ? stores_ / rounds_ : 0));
   const double late = std::max(0.0, units(overlapped_).latency - covered) / (stages - 1);
   const double begin = room < 2 ? begin_ + (by_three_ ? kThreeRound : 0) : 0;
   const double of_round = own_round(resident) + (overlapped_ ? late : exposed_ + late + begin);
@@ -425,13 +434,14 @@ ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) co
   time.alone = alone_seconds(stages, room);
   time.total = launch_ + joined(time, room < 2);
   if (!overlapped_) time.total = with_last_blocks(time.total, stages, room);
-  time.total *= last_in_parts_ * (turns_ > 1 && relaid_ == 0 ? kInTurns : 1);
+  time.total *= last_in_parts_;
+  if (turns_ > 1) time.total *= overlapped_ ? kGroupsInTurns : relaid_ == 0 ? kInTurns : 1;
   if (reread_ > 0) time.total = std::sqrt(squared(time.total) + squared(reread_));
   return time;
 }
 
 double LaunchTimes::least(int stages, double room) const {
-  if (overlapped_) return launch_ + joined(least_time(stages, room), false);
+  if (overlapped_) return launch_ + hidden_by_groups(least_time(stages, room));  // tiles in turns hide all
   const double one = joined(least_time(stages, 1), true);
   return launch_ + (room < 2 ? one : std::min(one, joined(least_time(stages, room), false)));
 }
@@ -439,16 +449,15 @@ double LaunchTimes::least(int stages, double room) const {
 ContractionTime LaunchTimes::least_time(int stages, double room) const {
   auto time = beside_waits(warps_ == 3 ? 0.75 : 1);
   time.first_cache = first_cache_seconds(0, 0);
-  time.alone = alone_seconds(stages, room);
+  time.alone = overlapped_ && short_sum_ ? seconds_ * (rounds_ * std::max(own_round(room), kGroupRound) + stores_) /
+                                               std::min(room, in_turns_ / turns_)
+                                         : alone_seconds(stages, room);
   return time;
 }
 
 double LaunchTimes::joined(const ContractionTime& time, bool one) const {
   if (!overlapped_) return launched(squares_of(time), one ? fourths_of_one(time) : fourths_of(time, ahead_));
-  if (!short_sum_) {
-    return hidden(time.products, time.shared, time.issue, time.stores, time.alone, time.cache, time.first_cache,
-                  time.memory);
-  }
+  if (!short_sum_) return hidden_by_groups(time);
   return std::sqrt(squared(time.products) + squared(time.shared) + squared(time.issue) + squared(time.stores) +
                    squared(time.alone) + squared(time.cache) + squares_of(time));
 }
