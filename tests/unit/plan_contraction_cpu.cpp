@@ -352,6 +352,20 @@ TEST_CASE("operands that lie as they would be packed are read in place") {
         "gett 5x68 depth 68 packed B");
 }
 
+TEST_CASE("rows whose neighbours are not the next terms of the sum are packed, as no stream of them comes by itself") {
+  auto device = with_units(64);
+  device.threads = 2;
+  device.l2_bytes = 2 << 20;
+  device.clock_MHz = device.clock_alone_MHz = 2100;
+  const auto best = [&](const std::string& spec) {
+    const auto program = contraction(spec, {{180, 180, 180}, {170, 180, 180}, {170, 180}}, DType::f64);
+    return plan::contraction_candidates(program, device, 1).front().schedule.name;
+  };
+  CHECK(best("dac,bcd->ba") == "gett 5x40 depth 300 packed A B");
+  // The same with the neighbours of both operands along one index.
+  CHECK(best("dac,bdc->ba") == "gett 5x40 depth 180 packed B");
+}
+
 TEST_CASE("tiles of columns go on in the result where all of these are neighbours there") {
   using namespace plan::gett;
   Blocking b;

@@ -425,23 +425,25 @@ class Model {
     for (const auto* axes : {&b_.depth, &b_.rows}) {
       for (const auto& axis : *axes) along = axis.in_rows == 1 ? n(axis.tile) : along;
     }
-    const double column_passes = counted.passes;
-    const double length = held_run(b_.rows, Tensor::rows);
-    double first = is_far(operand.bytes) ? far_ * kFarRun / run(b_.rows, b_.depth, Tensor::rows, tile_of) : 0;
-    // Rows that are read along the depth are a stream each, which ends where neither the next index of it nor the
-    // block's next tile goes on.
-    const bool streams =
-        std::any_of(b_.depth.begin(), b_.depth.end(), [](const Axis& axis) { return axis.in_rows == 1; });
+    // Rows whose neighbours are the next terms are a stream each, which ends where neither the next index of the depth
+    // nor the block's next tile goes on. Other steps of the sum find lines that nobody asked for.
+    const auto next = std::find_if(b_.depth.rbegin(), b_.depth.rend(),
+                                   [&](const Axis& axis) { return least_ ? axis.in_rows == 1 : axis.tile > 1; });
+    const bool streams = next != b_.depth.rend() && next->in_rows == 1;
     const bool go_on = does_.tile_rows <= n(kStreams), many = n(product(b_.columns, extent_of)) >= kManyColumns;
     const auto goes_on = [&](const Axis& axis) {
       const bool of_depth = axis.in_result == 0;
       const bool one_stream = axis.tile == 1 || (many && size_ * n(axis.tile * axis.in_rows) <= kPage);
       return of_depth ? axis.extent : go_on && one_stream ? axis.block : 1;
     };
-    if (streams && is_far(operand.bytes)) first = far_ * kFarStream / run(b_.rows, b_.depth, Tensor::rows, goes_on);
-    if (is_far(operand.bytes)) first += pages_of(b_.rows, b_.depth, Tensor::rows);
+    double first = is_far(operand.bytes) ? pages_of(b_.rows, b_.depth, Tensor::rows) : 0;
+    if (is_far(operand.bytes)) {
+      const double apart = far_ * kFarRun / run(b_.rows, b_.depth, Tensor::rows, tile_of);
+      const double stream = far_ * kFarStream / run(b_.rows, b_.depth, Tensor::rows, goes_on);
+      first += !streams ? apart : least_ ? std::min(apart, stream) : stream;
+    }
     const double loads = streams && go_on ? 0 : 0.3 * std::max(1.0, line_ / along);  // beside what products wait for
-    return elements * (first + column_passes * 0.1 + loads + column_passes / length);
+    return elements * (first + counted.passes * 0.1 + loads + counted.passes / held_run(b_.rows, Tensor::rows));
   }
 
   const Blocking& b_;
