@@ -572,7 +572,8 @@ std::optional<WeighedCandidate> best_contraction(const ir::Program& program, con
     const bool leads = &way == &ways->front();
     if (found) {
       WeighedCandidate candidate{enumerator->best(), [ways, enumerator](Candidate& one) { enumerator->complete(one); }};
-      if (least_share < 1) candidate = {by_maps(program, device, candidate.whole()), {}};
+      if (least_share < 1 && may_gain_by_maps(*candidate.counts, device, way.atom_name))
+        candidate = {by_maps(program, device, candidate.whole()), {}};
       if (!best || candidate.predicted_us < best->predicted_us) best = std::move(candidate);
     }
     if (leads) gathers = saved;

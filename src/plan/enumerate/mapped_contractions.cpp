@@ -76,9 +76,13 @@ bool waits_for_operands(const ContractionCounts& counts, const GpuModel& device)
   return seconds > contraction_time(counts, device).products;
 }
 
+/// Whether counts tell that maps gain nothing, whatever the schedule.
+bool gain_nothing(const ContractionCounts& counts, const GpuModel& device) {
+  return counts.prefetched || counts.warps < kLeastWarps || waits_for_operands(counts, device);
+}
+
 double factor_of(const ir::Program& program, const GpuModel& device, const Candidate& candidate) {
-  if (!candidate.counts || candidate.counts->prefetched || candidate.counts->warps < kLeastWarps) return 1;
-  if (waits_for_operands(*candidate.counts, device)) return 1;
+  if (!candidate.counts || gain_nothing(*candidate.counts, device)) return 1;
   const auto& directives = candidate.schedule.directives;
   const auto atom = std::find_if(directives.begin(), directives.end(),
                                  [](const Directive& d) { return d.kind == Directive::Kind::atom; });
@@ -218,6 +222,12 @@ double least_by_maps(const ir::Program& program, const GpuModel& device, std::st
                      return !buffer.written && may_be_mapped(program, buffer.name);
                    });
   return any ? std::min(of->factor, of->through_shared) : 1;
+}
+
+bool may_gain_by_maps(const ContractionCounts& counts, const GpuModel& device, std::string_view atom) {
+  const auto* const of = maps_of(atom);
+  return of != nullptr && !gain_nothing(counts, device) && fits(counts, device) &&
+         (counts.stored_wavefronts > 0 ? of->through_shared : of->factor) < 1;
 }
 
 Candidate by_maps(const ir::Program& program, const GpuModel& device, Candidate best) {

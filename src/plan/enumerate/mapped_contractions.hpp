@@ -14,6 +14,10 @@ namespace ricci::plan {
 /// maps; others to take as long: these stand behind what they are like, for plans that are measured.
 std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& device, std::vector<Candidate> list);
 
+/// Whether they may take less time of a candidate with such counts, whose schedule need not be known: by most of them
+/// none is.
+bool may_gain_by_maps(const ContractionCounts& counts, const GpuModel& device, std::string_view atom);
+
 /// The best candidate of a contraction, by tensor maps where these are predicted to take less time.
 Candidate by_maps(const ir::Program& program, const GpuModel& device, Candidate best);
 
