@@ -313,7 +313,7 @@ class ContractionEnumerator {
     const double room = static_cast<double>(device_.shared_bytes_per_multiprocessor) /
                         (static_cast<double>(std::min<std::int64_t>(kStages[1], cut.rounds()) * stage) + kBlockBytes);
     return LaunchTimes(counts, device_)
-        .least(contraction_.counted_stages(kStages[std::size(kStages) - 1]), std::max(room, 1.0));
+        .least_of_groups(contraction_.counted_stages(kStages[std::size(kStages) - 1]), std::max(room, 1.0));
   }
 
   /// All ways to share a tile among warps that may be worth listing.
@@ -409,9 +409,12 @@ class ContractionEnumerator {
     const auto held = registers(warps.registers);
     if (held > kMostRegisters) return;
     if (!c.groups) {
-      const auto room = static_cast<double>(room_.of_warps(warps.count, held));
-      if (!block.times.may_take(cycles_of(cut, warps, block, moved.moving), warps.count, warps.least.own_parts, room,
-                                most_seconds()))
+      auto least = cut;  // of shared memory
+      least.stages = kStages[0];
+      const auto stage = c.stage_bytes(cut, true, 0) + c.stage_bytes(cut, false, 0);
+      const auto room = static_cast<double>(room_.resident(least, stage, c.result_bytes(least, 0), held));
+      if (room < 1 || !block.times.may_take(cycles_of(cut, warps, block, moved.moving), warps.count,
+                                            warps.least.own_parts, room, most_seconds()))
         return;
     }
     if (reads_ahead(cut, warps)) {

@@ -164,12 +164,9 @@ double cut_lines(double run_bytes) {
   return run < 1 ? 0 : static_cast<double>(kCacheLineBytes - whole) / static_cast<double>(run);
 }
 
-/// Of the second cache, which takes requests and the bytes that they are for.
-double cache_seconds(const ContractionCounts& counts, const GpuModel& device) {
-  const double lines = counts.requested_lines() * counts.rounds * counts.blocks;
-  const double cycles = cache_cycles(counts.cached_bytes, lines);
-  const double busy = counts.blocks / turns_of(counts, device.multiprocessors);  // multiprocessors, on average
-  return cycles / (busy * device.clock_MHz * 1e6);
+/// Cycles of all multiprocessors that are busy, on average, in a second.
+double busy_cycles(const ContractionCounts& counts, const GpuModel& device) {
+  return counts.blocks / turns_of(counts, device.multiprocessors) * device.clock_MHz * 1e6;
 }
 
 /// Bytes of a multiprocessor's first cache, which shares its memory with what is shared: of the sizes that a driver may
@@ -226,6 +223,12 @@ double squares_of(const ContractionTime& time) { return squared(time.memory) + s
 /// in f64 on an H100 were to take 1.02 times as long as they did, 1.00 with this).
 double fourth_of_rounds(bool prefetched, double products, double shared, double issue) {
   return prefetched ? fourth(hidden(products, shared, issue)) : fourth(products) + fourth(shared) + fourth(issue);
+}
+/// The same but for how it is rounded, as bounds may be: by one root in place of three.
+double about_fourth_of_rounds(bool prefetched, double products, double shared, double issue) {
+  const auto eighth = [](double x) { return squared(fourth(x)); };
+  return prefetched ? std::sqrt(eighth(products) + eighth(shared) + eighth(issue))
+                    : fourth(products) + fourth(shared) + fourth(issue);
 }
 /// Of what multiprocessors do, fourth powers.
 double fourths_of(const ContractionTime& time, bool prefetched) {
@@ -314,6 +317,8 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       last_part_(counts.last > 0 ? 1.0 / counts.cluster : 1),
       last_in_parts_(last_in_parts_of(counts)),
       launch_(launch_seconds(counts, device)),
+      lines_(counts.requested_lines() * counts.rounds * counts.blocks),
+      busy_cycles_(busy_cycles(counts, device)),
       first_cache_(first_cache_byte_seconds(counts, device)),
       memory_(memory_seconds(counts, device)),
       fetched_(counts.fetched) {
@@ -341,7 +346,7 @@ void LaunchTimes::set_round(const ContractionCounts& counts) {
   round_ = hidden(own_products_, shared_, own_issue_);
   waited_ = kWaited * counts.waited;
   exposed_ = exposed_cycles(counts.copied_cycles());
-  cache_ = cache_seconds(counts, *device_);
+  cache_ = cache_cycles(counts.cached_bytes, lines_) / busy_cycles_;
 }
 
 double LaunchTimes::round_beside(double blocks) const {
@@ -440,19 +445,13 @@ ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) co
   return time;
 }
 
-double LaunchTimes::least(int stages, double room) const {
-  if (overlapped_) return launch_ + hidden_by_groups(least_time(stages, room));  // tiles in turns hide all
-  const double one = joined(least_time(stages, 1), true);
-  return launch_ + (room < 2 ? one : std::min(one, joined(least_time(stages, room), false)));
-}
-
-ContractionTime LaunchTimes::least_time(int stages, double room) const {
-  auto time = beside_waits(warps_ == 3 ? 0.75 : 1);
+double LaunchTimes::least_of_groups(int stages, double room) const {
+  auto time = beside_waits(1);
   time.first_cache = first_cache_seconds(0, 0);
-  time.alone = overlapped_ && short_sum_ ? seconds_ * (rounds_ * std::max(own_round(room), kGroupRound) + stores_) /
-                                               std::min(room, in_turns_ / turns_)
-                                         : alone_seconds(stages, room);
-  return time;
+  time.alone = short_sum_ ? seconds_ * (rounds_ * std::max(own_round(room), kGroupRound) + stores_) /
+                                std::min(room, in_turns_ / turns_)
+                          : alone_seconds(stages, room);
+  return launch_ + hidden_by_groups(time);  // tiles in turns hide all
 }
 
 double LaunchTimes::joined(const ContractionTime& time, bool one) const {
@@ -472,9 +471,9 @@ bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, dou
   const double alone = around_ + rounds_ * (round + cycles.exposed) + cycles.stores;
   const double few = few_warps(warps);
   const double begin = begin_cycles(cycles.prefetched, multiply_adds_, warps);
-  const double beside =
-      fourth(rounds_) * fourth_of_rounds(cycles.prefetched, (cycles.pipe + begin) * few, cycles.shared, cycles.issue) +
-      fourth(cycles.stores) + fourth(alone / resident);
+  const double beside = fourth(rounds_) * about_fourth_of_rounds(cycles.prefetched, (cycles.pipe + begin) * few,
+                                                                 cycles.shared, cycles.issue) +
+                        fourth(cycles.stores) + fourth(alone / resident);
   const double one = fourth(alone + rounds_ * begin);
   return within(squares_, fourth(seconds_) * (room < 2 ? one : std::min(beside, one)) + cache_fourth_,
                 seconds - launch_);
@@ -483,7 +482,14 @@ bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, dou
 bool LaunchTimes::may_take(int stages, double room, double seconds) const {
   if (std::isinf(seconds)) return true;
   seconds /= last_in_parts_;
-  return least(stages, room) <= seconds;
+  if (overlapped_) return least_of_groups(stages, room) <= seconds;
+  double fourths = fourth(alone_seconds(stages, 1));  // as if a multiprocessor had one block at a time
+  if (room >= 2) {
+    const auto time = beside_waits(warps_ == 3 ? 0.75 : 1);
+    const double beside = about_fourth_of_rounds(ahead_, time.products, time.shared, time.issue) + fourth(time.stores);
+    fourths = std::min(fourths, beside + fourth(alone_seconds(stages, room)));
+  }
+  return within(squares_, fourths + fourth(cache_), seconds - launch_);
 }
 
 ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device) {
@@ -495,7 +501,7 @@ TileTimes::TileTimes(const ContractionCounts& counts, const GpuModel& device)
       blocks_(counts.blocks),
       in_turns_(turns_of(counts, multiprocessors_of(counts.cluster, device))),
       turns_(in_turns_ / (device.clock_MHz * 1e6)),
-      busy_cycles_(counts.blocks / turns_of(counts, device.multiprocessors) * device.clock_MHz * 1e6),
+      busy_cycles_(busy_cycles(counts, device)),
       multiply_adds_(counts.multiply_adds),
       operand_bytes_(counts.operand_bytes),
       result_bytes_(counts.cached_bytes),
@@ -544,8 +550,9 @@ double SumTimes::least(const WarpRates& warps) const {
   const double issue = (sum_.copying + warps.warps * sum_.of_round + warps.instructions * sum_.positions) / 4;
   const bool ahead = sum_.may_prefetch && warps.prefetches;
   const double begin = begin_cycles(ahead, tile_.multiply_adds_, warps.warps);
-  const double beside = fourths_ + fourth(tile_.turns_) *
-                                       fourth_of_rounds(ahead, warps.few * (pipe + sum_.rounds * begin), shared, issue);
+  const double beside =
+      fourths_ +
+      fourth(tile_.turns_) * about_fourth_of_rounds(ahead, warps.few * (pipe + sum_.rounds * begin), shared, issue);
   const double room = std::min(resident_, warps.resident), resident = std::min(room, tile_.in_turns_);
   const double products = pipe / warps.own_parts, issued = issue / warps.own_parts;
   const auto fourths = [&](double rounds) {

@@ -54,17 +54,16 @@ class LaunchTimes {
   ///   room          blocks that a multiprocessor has room for
   ///   shared_bytes  of a block
   ContractionTime at(int stages, double room, double shared_bytes) const;
-  /// A lower bound of its seconds with so many stages and blocks at once, and with fewer.
-  double least(int stages, double room) const;
+  /// A lower bound of its seconds with so many stages and blocks at once, and with fewer, of warp groups.
+  double least_of_groups(int stages, double room) const;
   /// Whether it may be no more than so many seconds by so many warps, which keep `own` parts busy: sooner told, and for
   /// results that are written in so many cycles at least; not of warp groups.
   bool may_take(const RoundCycles& cycles, int warps, double own, double room, double seconds) const;
-  /// Whether the lower bound is no more than so many seconds.
+  /// Whether it may be no more than so many seconds with so many stages and blocks at once, or with fewer.
   bool may_take(int stages, double room, double seconds) const;
 
  private:
   ContractionTime beside_waits(double balance) const;
-  ContractionTime least_time(int stages, double room) const;
   /// one: a multiprocessor has one block at a time
   double joined(const ContractionTime& time, bool one) const;
   double alone_seconds(double stages, double room) const;
@@ -87,6 +86,8 @@ class LaunchTimes {
   double last_part_;      ///< of a sum, that each of the last blocks has
   double last_in_parts_;  ///< times that it is to be worth
   double launch_;         ///< seconds that nothing hides
+  double lines_;          ///< of the launch, asked for in the second cache
+  double busy_cycles_;    ///< of all multiprocessors that are busy, in a second
   double first_cache_, memory_;
   std::array<Fetched, 2> fetched_;
   double squares_ = 0, cache_fourth_ = 0;  ///< of times that no round changes, of results in whole sectors
