@@ -247,6 +247,7 @@ Program rename(Program program) {
   for (std::size_t k = 0; k < program.buffers.size(); ++k) program.buffers[k].name = letter('A', k);
 
   constexpr const char* kParams[] = {"alpha", "beta", "gamma", "delta"};
+  if (program.params.empty()) return program;
   std::vector<std::string> names;
   for (std::size_t k = 0; k < program.params.size() + std::size(kParams); ++k) {
     names.push_back(k < std::size(kParams) ? kParams[k] : fmt::format("p{}", k));
@@ -282,6 +283,7 @@ constexpr Pass kPasses[] = {
 template <class T>
 std::vector<int> origins(const std::vector<T>& now, const std::vector<std::string>& before) {
   std::vector<int> places;
+  places.reserve(now.size());
   for (const auto& item : now) {
     places.push_back(static_cast<int>(std::find(before.begin(), before.end(), item.name) - before.begin()));
   }
@@ -296,6 +298,8 @@ Program merge_indices(Program program) { return merge_adjacent(order_by_output(o
 
 Canonical canonicalise(Program program, std::string* trace) {
   std::vector<std::string> buffers, params;
+  buffers.reserve(program.buffers.size());
+  params.reserve(program.params.size());
   for (const auto& buffer : program.buffers) buffers.push_back(buffer.name);
   for (const auto& param : program.params) params.push_back(param.name);
   const bool logged = log_enabled(LogTopic::ir);

@@ -1,9 +1,9 @@
 #include "ir/passes/canonical_nodes.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <tuple>
-#include <unordered_set>
 
 #include "ir/passes/colour_refinement.hpp"
 
@@ -14,6 +14,7 @@ namespace {
 void select_nodes(Program& program, const std::vector<NodeId>& order) {
   std::vector<NodeId> place(program.nodes.size(), -1);
   std::vector<Node> nodes;
+  nodes.reserve(order.size());
   for (const auto id : order) {
     auto& node = program.nodes[static_cast<std::size_t>(id)];
     for (int k = 0; k < operand_count(node); ++k) node.operand[k] = place[static_cast<std::size_t>(node.operand[k])];
@@ -76,6 +77,7 @@ class Sorter {
 
   void run() {
     const auto reads = reads_outputs(program_);
+    nodes_.reserve(program_.nodes.size());
     std::vector<NodeId> place(program_.nodes.size(), -1);
     for (std::size_t id = 0; id < place.size(); ++id) {
       if (chains_.inner(static_cast<NodeId>(id))) continue;
@@ -231,6 +233,7 @@ Program drop_unused(Program program) {
   std::vector<bool> used(program.nodes.size());
   for (const auto& statement : program.statements) used[static_cast<std::size_t>(statement.value)] = true;
   std::vector<NodeId> order;
+  order.reserve(used.size());
   for (std::size_t id = used.size(); id-- > 0;) {
     if (!used[id]) continue;
     order.push_back(static_cast<NodeId>(id));
@@ -245,12 +248,17 @@ Program drop_unused(Program program) {
 
 Program share_nodes(Program program) {
   const NodeValue value(program.nodes);
-  std::unordered_set<NodeId, NodeValue, NodeValue> known(program.nodes.size(), value, value);
+  std::vector<NodeId> known(std::bit_ceil(2 * program.nodes.size()), -1);  // by hash, or behind what is there
+  const auto first_like = [&](NodeId id) {
+    auto k = value(id) % known.size();
+    while (known[k] >= 0 && !value(known[k], id)) k = (k + 1) % known.size();
+    return known[k] < 0 ? known[k] = id : known[k];
+  };
   std::vector<NodeId> same(program.nodes.size());
   for (std::size_t id = 0; id < same.size(); ++id) {
     auto& node = program.nodes[id];
     for (int k = 0; k < operand_count(node); ++k) node.operand[k] = same[static_cast<std::size_t>(node.operand[k])];
-    same[id] = *known.insert(static_cast<NodeId>(id)).first;
+    same[id] = first_like(static_cast<NodeId>(id));
   }
   for (auto& statement : program.statements) statement.value = same[static_cast<std::size_t>(statement.value)];
   return drop_unused(std::move(program));
@@ -276,8 +284,10 @@ std::vector<NodeId> use_order(const Program& program) {
     int next = 0;  // of its operands, those that are not leaves first
   };
   std::vector<NodeId> order;
+  order.reserve(program.nodes.size());
   std::vector<bool> seen(program.nodes.size());
   std::vector<Visit> open;
+  open.reserve(program.nodes.size());
   const auto enter = [&](NodeId id) {
     if (seen[static_cast<std::size_t>(id)]) return;
     seen[static_cast<std::size_t>(id)] = true;

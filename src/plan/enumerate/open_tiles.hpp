@@ -17,7 +17,8 @@ struct OpenTile {
   std::size_t number;  ///< of the tile, or of one with a chunk
   Seen seen;
   bool operator<(const OpenTile& other) const {  // the least first
-    return std::tuple(least_seconds, seen, number) > std::tuple(other.least_seconds, other.seen, other.number);
+    return least_seconds != other.least_seconds ? least_seconds > other.least_seconds
+                                                : std::tuple(seen, number) > std::tuple(other.seen, other.number);
   }
 };
 

@@ -35,6 +35,8 @@ void set_fetched(Copies& copies, const GpuContraction& c, bool of_rows, const ti
 RoundCopies::RoundCopies(const GpuContraction& c, bool of_rows)
     : contraction_(c),
       of_rows_(of_rows),
+      padding_(std::max<std::int64_t>(16 / c.size, 1)),
+      line_(std::max<std::int64_t>(kCacheLineBytes / c.element_bytes(of_rows), 1)),
       order_(axes(), false, c.depth_axes, !of_rows,
              c.products > 1 ? std::optional(tiles::MemoryOrder::Beside{std::abs(c.in_operand(of_rows)), c.products,
                                                                        c.batch_axes[c.products_axis].extent})
@@ -58,7 +60,7 @@ tiles::Lie RoundCopies::lie_of(const tiles::Tile& side, const tiles::Tile& chunk
   const bool deep = c.deep(of_rows_);
   // Rows of shared memory are a side's or the depth's, with some padding, of products side by side where lanes are.
   const auto apart = c.by_lanes() ? c.products : 1;
-  const auto row = (deep ? chunk.size : side.size) * apart + std::max<std::int64_t>(16 / c.size, 1);
+  const auto row = (deep ? chunk.size : side.size) * apart + padding_;
   return order_.of(side, deep ? row : apart, chunk, deep ? apart : row,
                    apart > 1 ? 1 : row * (deep ? side.size : chunk.size));
 }
@@ -110,8 +112,7 @@ Copies RoundCopies::of(const tiles::Tile& side, const tiles::Tile& chunk) const 
   const bool scattered = n == 1 && lie.fastest > 1 && lie.step != 1;
   (scattered ? copies.scattered : copies.wavefronts) = copies.elements;
   copies.wavefronts *= static_cast<double>(contraction.size) / kCacheLineBytes;
-  copies.lines = copies.elements /
-                 static_cast<double>(std::min({lie.run, std::max<std::int64_t>(kCacheLineBytes / size, 1), 32 * n}));
+  copies.lines = copies.elements / static_cast<double>(std::min({lie.run, line_, 32 * n}));
   copies.bytes = copies.elements * static_cast<double>(size) * moved_for_runs(lie.run * size);
   const auto piece = lie.together * size;
   if (!scattered && n * size >= kPastFirstCache && piece > kSectorBytes && piece % kSectorBytes != 0)

@@ -48,6 +48,7 @@ class RoundCopies {
 
   const GpuContraction& contraction_;
   bool of_rows_;
+  std::int64_t padding_, line_;  ///< elements: of a row of shared memory, and of a line
   tiles::MemoryOrder order_;
   std::size_t fastest_ = std::size_t(-1);  ///< of the side's or the depth's axes, that with the neighbours
   std::int64_t most_at_once_;              ///< elements of it
