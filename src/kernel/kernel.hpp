@@ -174,7 +174,7 @@ struct Sweep {
 /// `of` is not negative. With `value`, one of parameters and constants, var is that instead: see held_within().
 struct Let {
   Var var = 0;
-  Affine of;
+  Affine of = {};
   std::int64_t divisor = 1, modulus = 0;
   bool in_place = false;  ///< texts say the expression wherever the name would stand
   std::int64_t most = -1;

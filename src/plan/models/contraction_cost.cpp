@@ -226,8 +226,7 @@ double fourth_of_rounds(bool prefetched, double products, double shared, double 
 }
 /// The same but for how it is rounded, as bounds may be: by one root in place of three.
 double about_fourth_of_rounds(bool prefetched, double products, double shared, double issue) {
-  const auto eighth = [](double x) { return squared(fourth(x)); };
-  return prefetched ? std::sqrt(eighth(products) + eighth(shared) + eighth(issue))
+  return prefetched ? std::sqrt(fourth(squared(products)) + fourth(squared(shared)) + fourth(squared(issue)))
                     : fourth(products) + fourth(shared) + fourth(issue);
 }
 /// Of what multiprocessors do, fourth powers.
@@ -239,7 +238,6 @@ double fourths_of(const ContractionTime& time, bool prefetched) {
 /// of talsh300 in f64 on an H100 were to take 1.08 times as long as they did, within 13 %, beside parts that run at
 /// once; 1.00 with this, within 10 %).
 double fourths_of_one(const ContractionTime& time) { return fourth(time.alone) + fourth(time.cache); }
-
 /// What all parts take of each other's time where warp groups multiply.
 double hidden_by_groups(const ContractionTime& time) {
   return hidden(time.products, time.shared, time.issue, time.stores, time.alone, time.cache, time.first_cache,
