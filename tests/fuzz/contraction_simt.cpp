@@ -82,7 +82,7 @@ int run_on_simulator(std::uint64_t first, int count, Draw draw, Choose choose, S
   return run;
 }
 
-constexpr int kCases = 40;  // of each kind or a part of it: one takes half a second
+constexpr int kCases = 30;  // of each kind or a part of it: one takes half a second
 
 int has(const std::string& text, const char* word) { return text.find(word) != std::string::npos ? 1 : 0; }
 

@@ -21,6 +21,6 @@ inline std::uint64_t first_seed(std::uint64_t otherwise) {
 }
 
 /// Whether a share of the random cases says something: few may all be of one kind by chance.
-inline bool enough(std::int64_t count) { return count >= 40; }
+inline bool enough(std::int64_t count) { return count >= 30; }
 
 }  // namespace ricci::fuzz

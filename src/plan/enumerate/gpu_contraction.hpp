@@ -218,8 +218,8 @@ class GpuContraction {
   }
   /// Whether a cut's results leave it by nontemporal stores, which are to write whole lines: lanes of products write
   /// halves of lines, which that cache puts together if it keeps them (of ccsd_t of tccg48 on an H200 one case in f32
-  /// took 1.07 times as long by nontemporal stores, two in f64 1.02 and 1.05). Of warp groups in turns, whose products
-  /// wait for them, those loads that follow in order (ccsd03 in bf16 there 84 us, 81 by others).
+  /// took 1.07 times as long by nontemporal stores, two in f64 1.02 and 1.05). Warp groups in turns write by ordinary
+  /// stores (ccsd03 in bf16 there 81 us, 84 by nontemporal ones).
   bool streams(const Cut& cut) const {
     const bool in_turns = groups && cut.turns > 1;
     return leaves_cache() && cut.share.last == 0 && !in_turns && (cut.relaid || groups || is_outer());
