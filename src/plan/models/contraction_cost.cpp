@@ -226,8 +226,8 @@ double fourth_of_rounds(bool prefetched, double products, double shared, double 
 }
 /// The same but for how it is rounded, as bounds may be: by one root in place of three.
 double about_fourth_of_rounds(bool prefetched, double products, double shared, double issue) {
-  return prefetched ? std::sqrt(fourth(squared(products)) + fourth(squared(shared)) + fourth(squared(issue)))
-                    : fourth(products) + fourth(shared) + fourth(issue);
+  if (!prefetched) return fourth_of_rounds(false, products, shared, issue);
+  return std::sqrt(fourth(squared(products)) + fourth(squared(shared)) + fourth(squared(issue)));
 }
 /// Of what multiprocessors do, fourth powers.
 double fourths_of(const ContractionTime& time, bool prefetched) {
