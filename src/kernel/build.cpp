@@ -72,6 +72,9 @@ Body Builder::of_task(const Passing& passing) {
   if (count > 0) body = std::move(order_[count - 1].first);
   if (ahead_) body.insert(body.begin(), {*ahead_, ahead_origin_});
   for (auto& statement : assemble(count)) body.push_back(std::move(statement));
+  if (gathered_ && gathered_->loops == count) {
+    for (auto& statement : gathered_runs()) body.push_back(std::move(statement));
+  }
   return body;
 }
 
@@ -95,16 +98,18 @@ void Builder::apply(const Directive& directive) {
       if (kernel_.target == Target::cuda) fail("results are prefetched on a CPU alone");
       if (!directive.sizes.empty()) fail("a number of tiles is for what only moves elements");
       if (!directive.subject.empty()) return prefetch(directive.subject);
+      if (gathered_) fail("results leave by one way");
       prefetched_ = true;
       return;
     case Kind::store:
       return store(directive);
     case Kind::nontemporal:
+      if (gathered_) fail("results leave by one way");
+      check_unread();
       nontemporal_ = true;
-      for (const auto& n : program_.nodes) {
-        if (n.kind == NodeKind::load && n.source == program_.statement().buffer) fail("the result is read too");
-      }
       return;
+    case Kind::carry:
+      return carry(directive);
     case Kind::exchange:
       if (group_ == nullptr) fail("sums pass between sections of a group");
       return;
@@ -401,38 +406,6 @@ int Builder::array_of(Array array) {
     }
     array.name = fmt::format("{}{}", stem, suffix);
   }
-}
-
-void Builder::store(const Directive& directive) {
-  const bool shared = directive.space == "shared";
-  if (kernel_.target != Target::cuda)
-    fail(shared ? "results leave through shared memory on a GPU alone" : "atomic additions are for a GPU");
-  if (atoms_ < products_.size()) fail("it stands behind the atom");
-  if (!shared) return add_atomically();
-  if (!products_.front().mma.batch.empty()) fail("products stand side by side");
-  const auto& statement = program_.statement();
-  for (const auto& n : program_.nodes) {
-    const bool factor = n.kind == NodeKind::load &&
-                        (&n == &node(products_.front().of.first.load) || &n == &node(products_.front().of.second.load));
-    if ((n.kind == NodeKind::load && !factor) || n.kind == NodeKind::index)
-      fail(fmt::format("{} is made of more than the sum", kernel_.array(statement.buffer).name));
-  }
-  relaid_ = true;
-}
-
-void Builder::add_atomically() const {
-  const auto& statement = program_.statement();
-  const auto& result = kernel_.array(statement.buffer);
-  if (!has_atomic_addition(result.type))
-    fail(fmt::format("there is no atomic addition of {}", ricci::name(result.type)));
-  const auto& top = node(statement.value);
-  const auto is_old = [&](ir::NodeId id) {
-    return node(id).kind == NodeKind::load && node(id).source == statement.buffer &&
-           node(id).offset == statement.offset;
-  };
-  const bool adds =
-      top.kind == NodeKind::op && top.op == ir::OpCode::add && (is_old(top.operand[0]) || is_old(top.operand[1]));
-  if (!adds) fail(fmt::format("{} is set, and not added to", result.name));
 }
 
 void Builder::pipeline(const Directive& directive) {

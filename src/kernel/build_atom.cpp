@@ -344,50 +344,12 @@ Body Builder::loop_of(std::size_t k, Body inner) {
   }
   loop.body = std::move(order_[k].first);
   for (auto& statement : inner) loop.body.push_back(std::move(statement));
+  if (gathered_ && gathered_->loops == k + 1 && loop.bind != Bind::task) {
+    for (auto& statement : gathered_runs()) loop.body.push_back(std::move(statement));
+  }
   const bool named = last_ && loop.bind == Bind::cluster;  // by the block's place
   if (kernel_.extent(loop.var) == 1 || named) return std::move(loop.body);
   return {{std::move(loop), order_[k].origin}};
-}
-
-std::vector<std::size_t> Builder::result_order() const {
-  const auto& step = program_.statement().offset.coefficient;
-  std::vector<std::size_t> order;
-  for (std::size_t q = 0; q < step.size(); ++q) {
-    if (step[q] != 0) order.push_back(q);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t x, std::size_t y) { return std::abs(step[x]) < std::abs(step[y]); });
-  return order;
-}
-
-std::int64_t Builder::block_extent(std::size_t q) const {
-  const auto& outermost = axes_[q].levels.front();
-  const auto at = place(outermost.var);
-  return at && order_[*at].bind == Bind::task ? outermost.step : extent(static_cast<int>(q));
-}
-
-int Builder::add_block() {
-  const auto& result = kernel_.array(program_.statement().buffer);
-  Array block;
-  block.name = result.name + "_block";
-  block.type = result.type;
-  block.space = Space::scratch;
-  block.alignment = 64;
-  block.shape = {1};
-  for (const auto q : result_order()) block.shape.front() *= block_extent(q);
-  return kernel_.add_array(std::move(block));
-}
-
-Access Builder::in_block() const {
-  Affine offset;
-  std::int64_t stride = 1;
-  for (const auto q : result_order()) {
-    auto value = axes_[q].value;
-    for (const auto& task : tasks()) value = value.with(task.var, Affine(0));
-    offset = offset + stride * value;
-    stride *= block_extent(q);
-  }
-  return {passing_.block, {offset}};
 }
 
 Body Builder::flush() {
@@ -402,6 +364,7 @@ Body Builder::flush() {
   whole.atom = mma.atom;
   whole.spread = mma.spread;
   whole.to = result.element();
+  if (gathered_) whole.to = {gathered_->block, {in_block(gathered_->loops) + Affine(gathered_->margin)}};
   whole.when = inside(statement.offset, true);
   whole.quotients = quotients(statement.offset);
   whole.quotients.insert(whole.quotients.end(), lanes_.begin(), lanes_.end());
@@ -426,15 +389,17 @@ Body Builder::flush() {
   if ((relaid_ || whole.parts >= 0) && !first.empty())
     throw PlanError(fmt::format("schedule: {}: the sum comes in several parts, of which each adds to the result",
                                 relaid_ ? "store shared" : "cluster " + var_name(whole.parts)));
-  if (nontemporal_ && (!first.empty() || group_ != nullptr))
-    throw PlanError("schedule: nontemporal: the sum comes in several parts, which are read again");
+  if ((nontemporal_ || gathered_) && (!first.empty() || group_ != nullptr))
+    throw PlanError(fmt::format("schedule: {}: the sum comes in several parts, which are read again",
+                                gathered_ ? "store scratch" : "nontemporal"));
   if (products_.size() > 1 && !first.empty())
     throw PlanError("schedule: products that add to one accumulator are summed in one part each");
   if (group_ != nullptr) {
     const auto sum = result.load({mma.accumulator, {}});
-    whole.to = more.to = passing_.is_last ? result.element() : in_block();
+    const Access block{passing_.block, {in_block(tasks().size())}};
+    whole.to = more.to = passing_.is_last ? result.element() : block;
     more.value = result.plus(more.to, sum);
-    whole.value = passing_.adds ? result.plus(in_block(), sum) : sum;
+    whole.value = passing_.adds ? result.plus(block, sum) : sum;
     if (passing_.is_last) whole.value = result.finished(*group_, std::move(whole.value));
   } else {
     whole.value =

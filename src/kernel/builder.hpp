@@ -157,6 +157,13 @@ class Builder {
   /// Fetches of a register tile's share of their lines.
   Statement lines_ahead();
   void store(const Directive& directive);
+  /// Results of the rounds of a loop in scratch memory, and how they leave it.
+  void gather(const Directive& directive);
+  void carry(const Directive& directive);
+  Body gathered_runs();
+  void check_unread() const;
+  /// An array of a worker, of the result's type.
+  int add_scratch(const std::string& name, std::int64_t elements);
   /// The rules of results that several tasks add to.
   void add_atomically() const;
 
@@ -261,9 +268,16 @@ class Builder {
 
   /// The indices of the result, fastest first.
   std::vector<std::size_t> result_order() const;
-  std::int64_t block_extent(std::size_t q) const;
-  /// The element of a task's block of the result.
-  Access in_block() const;
+  /// Of a round of the first so many loops of the order.
+  std::int64_t block_extent(std::size_t q, std::size_t loops) const;
+  /// The element of such a round's block of the result, laid out as the result is.
+  Affine in_block(std::size_t loops) const;
+  /// Neighbours in the result that are neighbours in such a block, and the indices along which there are more of them.
+  struct BlockRuns {
+    std::int64_t length = 1;
+    std::vector<std::size_t> apart = {};
+  };
+  BlockRuns runs_of_block(std::size_t loops) const;
   Result result() const {
     std::vector<Affine> values;
     for (const auto& axis : axes_) values.push_back(axis.value);
@@ -293,6 +307,15 @@ class Builder {
   std::optional<FetchRows> ahead_;  // of the operand whose next copy is prefetched
   int ahead_origin_ = -1;           // number of the directive
   bool relaid_ = false;             // results leave through shared memory
+  /// Results that leave through scratch memory.
+  struct Gathered {
+    std::size_t loops = 0;    // of the order, of whose rounds each has a block
+    int block = -1;           // array
+    std::int64_t margin = 0;  // elements before and behind the block: a line
+    int carried = -1;         // the index along which the next task goes on with lines; -1: lines wait for none
+    int origin = -1;          // number of the directive
+  };
+  std::optional<Gathered> gathered_;
   std::optional<Last> last_;
   bool atomic_ = false;                // results are added to, in any order: tasks may have parts of sums
   const Atom* instruction_ = nullptr;  // of a tensor core; null for fused multiply-adds

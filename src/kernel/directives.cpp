@@ -59,7 +59,7 @@ constexpr Word kWords[] = {
     {"cooperative", kPoints, nullptr, 1, 1, "items"},
     {.text = "write", .readers = kMoves, .list = true, .keys = kWritten},
     {.text = "layout", .readers = kMoves, .list = true, .keys = kLaid},
-    {"carry", kMoves, "an index"},
+    {"carry", kProducts | kMoves, "an index"},
     {"skew", kMoves, "an index", 1, 1},
     {"origin", kMoves, "shuffle"},
     {"store", kProducts},
@@ -175,8 +175,10 @@ Directive parse_line(std::string_view line) {
     if (copied) d.at = words.name("a loop"), d.space = words.name("scratch, shared, async or maps");
     names(true, copied ? std::span<const std::string_view>() : kStaged);
   } else if (d.kind == Kind::store) {
-    d.space = words.name("shared or atomic");
-    if (d.space != "shared" && d.space != "atomic") words.fail(d.space, "shared or atomic");
+    d.space = words.name("shared, scratch or atomic");
+    if (d.space != "shared" && d.space != "scratch" && d.space != "atomic")
+      words.fail(d.space, "shared, scratch or atomic");
+    if (d.space == "scratch") d.at = words.name("a loop");
   }
   for (int k = 0; k < known->most; ++k) {
     const auto word = words.next();
@@ -258,8 +260,10 @@ std::string print(const Directive& directive) {
   };
   const bool tile = d.kind == Kind::tile;
   if (d.kind != Kind::added && !d.subject.empty()) say("", d.subject);
-  if (!d.at.empty()) say("at ", d.at);
+  const bool result = d.kind == Kind::store;
+  if (!result && !d.at.empty()) say("at ", d.at);
   if (!d.space.empty()) say("", d.space);
+  if (result && !d.at.empty()) say("", d.at);
   if (!d.sizes.empty())
     text += (tile ? ":" : " ") + fmt::format("{}", fmt::join(d.sizes, tile                          ? ":"
                                                                       : d.kind == Kind::cooperative ? " items "

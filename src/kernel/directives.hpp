@@ -27,6 +27,8 @@
 //                                   rows and all columns each; a stage has swizzled rows in place of padding. Of
 //                                   `wgmma_rs_bf16` registers hold the operand of the rows, which is padded as any
 //   store shared                    on a GPU: results go through shared memory: neighbouring threads write neighbours
+//   store scratch d0                on a CPU: results of a round of d0 are gathered in scratch memory, from which they
+//                                   leave run by run, by nontemporal stores of whole lines
 //   store atomic                    on a GPU: tasks add to the result in any order, so that they may have parts of sums
 //   pipeline d0 4                   the copies in d0's body have 4 places: they run 3 rounds ahead
 //   pipeline d0 2 prefetch          and a round's first fragments are read while the round before it ends
@@ -57,7 +59,8 @@
 //                                   `along 2 across 3`: digits of transposed blocks, `packing 2`: rows to a vector
 //   layout b:1 a:66 elements 2112   where a tile's point lies in shared memory; `swizzle 8 7 2`: shift, mask and unit
 //   prefetch 2                      on a CPU: rows that the next 2 tiles read are fetched while this one is written
-//   carry a                         on a CPU: the line that a run ends in is kept for the next tile along a
+//   carry a                         on a CPU: the line that a run ends in is kept for the next tile along a; of
+//                                   products behind `store scratch`, along a loop over tasks
 //   skew a 4                        on a GPU: tiles are cut where the offset in the output is a multiple of 4
 //   origin shuffle                  on a GPU: the first point of a tile is found by shuffles, not by divisions
 //
@@ -115,7 +118,7 @@ struct Directive {
   /// tile: by levels; pipeline: stages; products, part: numbers of products or statements, from 1; lanes, strip,
   /// threads, prefetch, skew: how many; cooperative: threads, and items where they are given
   std::vector<std::int64_t> sizes;
-  std::string at = {}, space = {};  ///< stage; store: its space
+  std::string at = {}, space = {};  ///< stage; store: its space, and of scratch memory the loop
   /// order: per binding the loops; stage: dimensions, or digits, under ""; atom: under "rows", "columns", "depth",
   /// "batch"; pipeline: "prefetch" where it does; write, layout: digits, or strides, under ""; of these and of a stage
   /// by digits what else they say, under its word; copy: dimensions, join: indices, added: the words behind its own,

@@ -107,12 +107,24 @@ Launch launch_of(const ir::Program& program, const Schedule& schedule, Target ta
   return launch_of(target == Target::cuda ? expand_unverified(std::move(kernel)) : kernel);
 }
 
+/// How far apart tasks are that go on with lines; 0: none does.
+std::int64_t carried_over(const Body& body) {
+  std::int64_t apart = 0;
+  for (const auto& statement : body) {
+    if (const auto* run = std::get_if<CopyRun>(&statement.node); run != nullptr && run->carry)
+      apart = run->carry->apart;
+    for_each_body(statement, [&](const Body& inner) { apart = std::max(apart, carried_over(inner)); });
+  }
+  return apart;
+}
+
 Launch launch_of(const Kernel& kernel) {
   const auto shared = kernel.target == Target::cuda ? shared_bytes(kernel) : 0;
   return {.tasks = kernel.tasks(),
           .threads = kernel.threads,
           .cluster = static_cast<int>(kernel.cluster()),
           .scratch_bytes = kernel.bytes_of(Space::scratch),
+          .carried_over = carried_over(kernel.body),
           .shared_bytes = shared,
           .dynamic_shared_bytes = dynamic_shared(shared),
           .maps = kernel.maps,

@@ -18,6 +18,7 @@
 #include "plan/models/cost_contraction_cpu.hpp"
 #include "plan/models/cost_cpu.hpp"
 #include "plan/models/least_product_cpu.hpp"
+#include "plan/models/result_runs.hpp"
 #include "plan/plan.hpp"
 #include "ricci/ricci.hpp"
 
@@ -120,6 +121,35 @@ TEST_CASE("rows that go on in memory are read in place, and their results leave 
     INFO(each.schedule.name);
     CHECK(std::none_of(each.schedule.directives.begin(), each.schedule.directives.end(), is_nontemporal));
   }
+}
+
+TEST_CASE("runs that end inside of lines, and that only the next task goes on with, leave through scratch memory") {
+  const auto words = [&](const std::string& spec, const std::vector<std::vector<std::int64_t>>& extents, DType type) {
+    auto device = with_units(64);
+    device.threads = 2;
+    device.l1_bytes = 48 * 1024;
+    device.l2_bytes = 2 * 1024 * 1024;
+    std::string text;
+    for (const auto& d : plan::best_candidate(contraction(spec, extents, type), device).schedule.directives) {
+      using Kind = kernel::Directive::Kind;
+      if (d.kind == Kind::store || d.kind == Kind::carry || d.kind == Kind::nontemporal || d.kind == Kind::prefetch)
+        text += print(d) + "; ";
+    }
+    return text;
+  };
+  const auto extents = [](std::int64_t a) -> std::vector<std::vector<std::int64_t>> {
+    return {{28, a, 28, 28, 43}, {28, 21}, {43, 28, 21, 28, a}};
+  };
+  CHECK(words("dabfe,fc->edcba", extents(43), DType::f64) == "store scratch f2; carry c; ");
+  // Whole lines need no waiting; complex numbers, and results that stay in caches, are written as ever.
+  CHECK(words("dabfe,fc->edcba", extents(40), DType::f64) == "nontemporal; ");
+  CHECK(words("dabfe,fc->edcba", extents(43), DType::c128).find("store scratch") == std::string::npos);
+  CHECK(
+      words("dabfe,fc->edcba", {{4, 43, 5, 28, 43}, {28, 21}, {43, 4, 21, 5, 43}}, DType::f64).find("store scratch") ==
+      std::string::npos);
+  // Rows that the next tile of the task goes on with.
+  CHECK(words("dacfe,fb->edcba", {{28, 43, 28, 28, 43}, {28, 21}, {43, 28, 28, 21, 43}}, DType::f64)
+            .find("store scratch") == std::string::npos);
 }
 
 TEST_CASE("neighbours whose number is no multiple of the lanes are read in place, the last vector in part") {

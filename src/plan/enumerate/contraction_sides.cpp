@@ -9,6 +9,7 @@
 #include "plan/enumerate/contraction_blocks.hpp"
 #include "plan/enumerate/contraction_section.hpp"
 #include "plan/models/cost_contraction_cpu.hpp"
+#include "plan/models/result_runs.hpp"
 
 namespace ricci::plan::gett {
 
@@ -30,14 +31,16 @@ bool ContractionSides::suits(Lanes lanes) {
   for (const auto& index : program_.indices) names_.push_back(index.name);
   const auto& c = statement.offset.coefficient;
   problem_.far_result = (buffer.last - buffer.first + 1) * problem_.size > device_->l2_bytes;
-  // Lines that rows of the result share would be written by parts: twice, and read between.
-  problem_.nontemporal =
-      sum_in_parts_ &&
-      std::all_of(c.begin(), c.end(), [&](std::int64_t step) { return step == 1 || step * problem_.size % 64 == 0; }) &&
-      device_->beyond_caches(static_cast<double>((buffer.last - buffer.first + 1) * problem_.size)) &&
+  const bool past_caches =
+      sum_in_parts_ && device_->beyond_caches(static_cast<double>((buffer.last - buffer.first + 1) * problem_.size)) &&
       std::none_of(program_.nodes.begin(), program_.nodes.end(), [&](const ir::Node& node) {
         return node.kind == ir::NodeKind::load && node.source == statement.buffer;
       });
+  // Lines that rows of the result share would be written by parts: twice, and read between.
+  problem_.nontemporal = past_caches && std::all_of(c.begin(), c.end(), [&](std::int64_t step) {
+                           return step == 1 || step * problem_.size % 64 == 0;
+                         });
+  problem_.shares_lines = past_caches && !problem_.nontemporal && buffer.type == type && !problem_.complex;
   int lane = -1;
   for (std::size_t q = 0; q < c.size(); ++q) {
     const auto role = contraction_.role[q];
@@ -55,7 +58,7 @@ bool ContractionSides::suits(Lanes lanes) {
       if (lane < 0 || c[q] < c[static_cast<std::size_t>(lane)]) lane = static_cast<int>(q);
     }
     if (lane < 0) return false;
-    problem_.nontemporal = false;
+    problem_.nontemporal = problem_.shares_lines = false;
   }
   across_ = lanes != Lanes::result;
   if (across_) {
@@ -207,7 +210,7 @@ bool ContractionSides::join_columns() {
   if (joined < kWorthJoining * used) return false;
   columns_ = std::move(axes);
   make_joined(columns_, count);
-  problem_.nontemporal = false;
+  problem_.nontemporal = problem_.shares_lines = false;
   return true;
 }
 
@@ -510,18 +513,7 @@ void ContractionSides::make_blocks_of_both(Blocking& b) const {
 kernel::Directives ContractionSides::directives(const Blocking& b) const {
   std::vector<std::string> tasks;
   for (const auto& axis : problem_.batch) tasks.push_back(name(axis));
-  auto columns = b.columns;
-  const bool ahead = reads_ahead(b, problem_, *device_);
-  if (ahead || packs_from_memory(b, problem_, *device_)) {
-    // The next task goes on where this one ends in the columns' operand.
-    const auto nearest = std::min_element(columns.begin(), columns.end(), [](const Axis& x, const Axis& y) {
-      return std::pair(x.task >= x.extent, x.in_columns) < std::pair(y.task >= y.extent, y.in_columns);
-    });
-    std::rotate(nearest, nearest + 1, columns.end());
-  }
-  for (const auto& axes : {columns, b.rows}) {
-    for (const auto& axis : axes) tasks.push_back(name(axis) + "0");
-  }
+  for (const auto& axis : task_order(b, problem_, *device_)) tasks.push_back(name(axis) + "0");
   kernel::Directives list;
   for (const auto& joined : joined_) {
     kernel::Directive directive;
@@ -531,19 +523,24 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
     list.push_back(std::move(directive));
   }
   add_loops(list, names_, b, tasks, follows_result(b, problem_, *device_));
+  const auto tiles = list.back().loops.back().second.back();
   add_product(list, names_, b, tasks.back(), rows_name_, columns_name_);
-  const bool nontemporal = problem_.nontemporal && depth_chunks(b) == 1 && b.writes_vectors();
-  if (nontemporal || problem_.far_result) {
-    kernel::Directive stores;
-    stores.kind = nontemporal ? kernel::Directive::Kind::nontemporal : kernel::Directive::Kind::prefetch;
-    list.push_back(std::move(stores));
+  const auto add = [&](kernel::Directive::Kind kind, const std::string& subject = {}) -> kernel::Directive& {
+    list.emplace_back().kind = kind;
+    list.back().subject = subject;
+    return list.back();
+  };
+  if (const auto runs = gathered_runs(b, problem_, *device_)) {
+    auto& store = add(kernel::Directive::Kind::store);
+    store.space = "scratch";
+    store.at = tiles;
+    add(kernel::Directive::Kind::carry, names_[static_cast<std::size_t>(runs->carried)]);
+  } else if (problem_.nontemporal && depth_chunks(b) == 1 && b.writes_vectors()) {
+    add(kernel::Directive::Kind::nontemporal);
+  } else if (problem_.far_result) {
+    add(kernel::Directive::Kind::prefetch);
   }
-  if (ahead) {
-    kernel::Directive next;
-    next.kind = kernel::Directive::Kind::prefetch;
-    next.subject = columns_name_;
-    list.push_back(std::move(next));
-  }
+  if (reads_ahead(b, problem_, *device_)) add(kernel::Directive::Kind::prefetch, columns_name_);
   return list;
 }
 }  // namespace ricci::plan::gett

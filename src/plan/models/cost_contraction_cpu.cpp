@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include "plan/models/result_runs.hpp"
+
 namespace ricci::plan::gett {
 namespace {
 
@@ -31,8 +33,7 @@ constexpr double kTransposed = 4;      // for each vector of results that were t
 constexpr double kMasked = 3;          // accesses, for each further run of joined indices that a vector lies in
 constexpr double kQuotient = 3;        // for each vector, or row, of joined indices whose place is worked out
 constexpr double kJoined = 1.03, kJoinedSeldomUsed = 1.1;  // times all of it where indices are joined
-constexpr double kPanelLine = 2.5;  // for each line of a register tile's columns that the first cache lacks
-constexpr double kMetLine = 3.5;    // for each that was driven out, as lines of columns meet in few sets
+constexpr double kMetLine = 3.5;  // for each that was driven out, as lines of columns meet in few sets
 constexpr double kLaunchUs = 1;
 constexpr double kStrewnLine = 4;    // the same of columns that are read in place: sets of the cache overflow
 constexpr double kManyPasses = 8;    // over columns in place, of which the first one waits for memory
@@ -75,11 +76,6 @@ double run(const Axes& first, const Axes& second, Tensor tensor, Reach reach_of)
 }
 constexpr auto held = [](const Axis& axis) { return std::max(axis.block, axis.tile); };
 
-/// Of a sum so short that writing is much of the work, into memory.
-bool writes_much(const Blocking& b, const Problem& problem) {
-  return problem.far_result && !problem.group && !b.lanes_of_both() && product(b.depth, extent_of) <= kShortSum;
-}
-
 /// One operand as it is packed.
 struct Packed {
   const Axes& side;  ///< rows or columns
@@ -111,6 +107,7 @@ class Model {
       rows_and_lanes_.push_back(b.columns.back());
     }
     far_ = device.far_cycles();
+    gathers_ = least_ ? problem.shares_lines : gathered_runs(b, problem, device).has_value();
     if (least_) return;
     const double block = n(product(b.columns, block_of)), chunk = does_.rounds;
     const double passing = packs_from_memory(b, problem, device) ? 2 : 1;  // lines beside what is packed of them
@@ -142,11 +139,11 @@ class Model {
   double memory_us() const {
     // Lines are read before a part of them is written, those of sums in parts again where a task's stay in no cache.
     const bool again = does_.parts > 1 && is_far(result_bytes_) && !least_;
-    const double results = again ? 2 * does_.parts : is_nontemporal() ? 1 : 2;
+    const double results = again ? 2 * does_.parts : streams() ? 1 : 2;
     const double read = size_ * does_.batch * (does_.rows.elements + does_.columns.elements);
     const double written = size_ * does_.batch * does_.results, bytes = read + written * results;
     const double rate = device_.thread_GBs(false, 20) * device_.threads;
-    const double one_way = device_.one_way_us(read, is_nontemporal() ? written : 0);
+    const double one_way = device_.one_way_us(read, streams() ? written : 0);
     return device_.beyond_caches(bytes) ? std::max(bytes / rate * 1e-3, one_way) : 0;
   }
 
@@ -201,6 +198,8 @@ class Model {
   /// What moves the rows' operand beside the depth: the rows, and lanes of both operands.
   const Axes& row_side() const { return b_.lanes_of_both() ? rows_and_lanes_ : b_.rows; }
   bool is_nontemporal() const { return problem_.nontemporal && does_.parts == 1 && b_.writes_vectors(); }
+  /// Whether results leave by whole lines that are not read before; of bounds, whether they may.
+  bool streams() const { return is_nontemporal() || gathers_; }
   /// Whether columns in place are asked for a round before they are read; of bounds, whether they may be.
   bool ahead() const { return least_ ? may_read_ahead(b_, problem_, device_) : reads_ahead(b_, problem_, device_); }
   bool is_far(double bytes) const { return bytes > 2 * n(device_.l2_bytes); }
@@ -237,12 +236,14 @@ class Model {
     const double each = least_ ? least_written_run() : written_run(length, far);
     double begin = outer ? 4 : 20;
     if (outer && !least_ && size_ * n(product(b_.columns, block_of)) > l1 * 3 / 4) begin += kPanelLine * lines;
-    const double stores = does_.stores * (!b_.across()          ? accesses(does_.pieces)
-                                          : b_.writes_vectors() ? kTransposed
-                                                                : kScattered);
+    const double gathered = gathers_ && !least_ ? 2 : 1;  // from registers, and again where they leave
+    const double stores = gathered * does_.stores *
+                          (!b_.across()          ? accesses(does_.pieces)
+                           : b_.writes_vectors() ? kTransposed
+                                                 : kScattered);
     begin += kQuotient * ((lane.run_in_result > 0 ? vectors : 0) +
                           (!b_.rows.empty() && b_.rows.back().run_in_result > 0 ? tile_rows : 0));
-    const double pages = far || is_nontemporal() ? pages_of(b_.columns, b_.rows, Tensor::result) : 0;
+    const double pages = far || streams() ? pages_of(b_.columns, b_.rows, Tensor::result) : 0;
     const double results =
         b_.joined ? 0 : stores * (again ? 3 : 1) + begin + tile_rows * tile_columns * (each / length + pages);
     const double tiles = does_.batch * does_.tiles;
@@ -268,6 +269,7 @@ class Model {
         outer ? does_.tile_rows == 1 && written_on > length : !b_.rows.empty() && n(b_.rows.back().in_result) == length;
     // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
     // with, is read and written again.
+    if (gathers_) return far_ * kStoredRun + kCachedRun;
     const bool whole = begins_with_lines() && std::fmod(written_on, line_) == 0;
     const double left = whole ? 0 : length / written_on;
     return !outer && writes_on(length, written_on) ? followed_run(left)
@@ -450,7 +452,7 @@ class Model {
   const Problem& problem_;
   const CpuModel& device_;
   CpuContractionCounts does_;
-  bool least_, any_sum_;
+  bool least_, any_sum_, gathers_ = false;
   double size_, line_;
   double far_;               ///< cycles of what waits for memory
   Axes rows_and_lanes_;      ///< where lanes are of both operands
@@ -473,38 +475,6 @@ bool reads_ahead(const Blocking& b, const Problem& problem, const CpuModel& devi
   if (!may_read_ahead(b, problem, device)) return false;
   const double elements = n(product(b.columns, [](const Axis& axis) { return std::min(held(axis), axis.extent); }));
   return elements * n(product(b.depth, extent_of)) <= kMostRuns * run(b.columns, b.depth, Tensor::columns, held);
-}
-
-const Axis* followed_in_result(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  if (!writes_much(b, problem)) return nullptr;
-  const Axis* next = nullptr;
-  bool of_columns = false;
-  for (std::int64_t length = 1;; length *= next->extent) {
-    const Axis* found = nullptr;
-    for (const auto* axes : {&b.columns, &b.rows}) {
-      for (const auto& axis : *axes) {
-        if (axis.extent == 1 || axis.in_result != length) continue;
-        found = &axis;
-        of_columns = axes == &b.columns;
-      }
-    }
-    if (found == nullptr || found == next || found->run_in_result > 0) return nullptr;
-    next = found;
-    if (next->tile < next->extent) break;
-  }
-  if (!of_columns || next->block <= next->tile) return nullptr;
-  // Whole lines by nontemporal stores gain nothing: these, and columns from the second cache, wait for the same
-  // buffers.
-  if (problem.nontemporal && problem.size * next->in_result * next->tile % 64 == 0) return nullptr;
-  const double vector = n(problem.size * b.lanes), turns = std::max(1.0, vector / n(device.datapath_bytes));
-  const double sums = n(product(b.rows, tile_of)) * (problem.complex ? 2 : 1);
-  const double panel = n(problem.size * product(b.columns, tile_of) * product(b.depth, tile_of));
-  const bool stays = panel / n(next->tile) * n(next->block) <= n(device.l1_bytes) * 3 / 4;
-  return stays || kPanelLine * vector / 64 <= turns * sums / 2 ? next : nullptr;
-}
-
-bool follows_result(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  return (b.lane_columns() > 1 && writes_much(b, problem)) || followed_in_result(b, problem, device) != nullptr;
 }
 
 CpuContractionCounts counts_of(const Blocking& b, const Problem& problem) {

@@ -50,15 +50,6 @@ inline bool may_read_ahead(const Blocking& blocking, const Problem& problem, con
 /// And in so few runs that these are fetched a round of sums, or a task, before they are multiplied.
 bool reads_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
-/// The columns' axis whose tiles are the innermost loop, inside of those of the rows, as each goes on with rows of the
-/// result that the one before wrote: where these go to memory, and reading the columns of all its tiles from the second
-/// cache again for each tile of rows holds up no multiply-adds. Null: tiles of rows are, as where nontemporal stores
-/// write whole lines, which are not read again.
-const Axis* followed_in_result(const Blocking& blocking, const Problem& problem, const CpuModel& device);
-/// Whether loops over tiles lie as the result does, the innermost along what is nearest there: where such an axis is,
-/// or where much is written of several values of a column that vectors run over.
-bool follows_result(const Blocking& blocking, const Problem& problem, const CpuModel& device);
-
 /// Gives a register tile one block, in one task.
 void make_whole(Blocking& blocking);
 /// Elements side by side in operands of which all is held, as far as that is known: one for all register tiles that
