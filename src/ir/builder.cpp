@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -13,33 +16,36 @@
 namespace ricci::ir {
 namespace {
 
-/// A node's identity as bytes: equal nodes have equal ones.
-std::string key_of(const Node& node) {
-  std::string key;
-  key.reserve(256);
-  const auto add = [&](const auto& value) {
-    key.append(reinterpret_cast<const char*>(&value), sizeof value);  // NOLINT(*-reinterpret-cast)
-  };
+/// Zeros at the end do not count: affines grow with the program's indices.
+bool same_access(const Affine& x, const Affine& y) {
+  const bool shorter = x.coefficient.size() < y.coefficient.size();
+  const auto &few = shorter ? x.coefficient : y.coefficient, &many = shorter ? y.coefficient : x.coefficient;
+  return x.constant == y.constant && std::equal(few.begin(), few.end(), many.begin()) &&
+         std::all_of(many.begin() + std::ssize(few), many.end(), [](auto more) { return more == 0; });
+}
+
+/// Whether two nodes are one.
+bool same_node(const Node& x, const Node& y) {
+  const auto bits = [](Scalar value) { return std::bit_cast<std::array<std::uint64_t, 2>>(value); };
+  return x.kind == y.kind && x.op == y.op && x.type == y.type && std::ranges::equal(x.operand, y.operand) &&
+         x.source == y.source && x.exclusive == y.exclusive && x.over == y.over && same_access(x.offset, y.offset) &&
+         bits(x.value) == bits(y.value) && x.integer == y.integer;
+}
+
+std::size_t hash_of(const Node& node) {
+  std::size_t hash = 0;
+  const auto add = [&](auto value) { hash = (hash ^ static_cast<std::size_t>(value)) * 0x9e3779b97f4a7c15U; };
   add(node.kind);
   add(node.op);
-  add(node.type);
-  add(node.operand);
   add(node.source);
-  add(node.exclusive);
-  add(node.over.size());
-  for (const auto q : node.over) add(q);
+  for (const auto operand : node.operand) add(operand);
   add(node.offset.constant);
-  // Ignore trailing zeros: affines grow with the program's indices.
-  for (std::size_t q = 0; q < node.offset.coefficient.size(); ++q) {
-    if (node.offset.coefficient[q] == 0) continue;
-    add(q);
-    add(node.offset.coefficient[q]);
+  for (const auto coefficient : node.offset.coefficient) {
+    if (coefficient != 0) add(coefficient);
   }
-  if (node.kind == NodeKind::constant) {
-    add(node.value);
-    add(node.integer);
-  }
-  return key;
+  add(std::bit_cast<std::uint64_t>(node.value.real()));
+  add(node.integer);
+  return hash ^ hash >> 32;
 }
 
 bool is_floating(DType type) { return !is_integer(type); }
@@ -120,10 +126,25 @@ bool has_guards(const Program& program) {
 
 }  // namespace
 
+NodeId& Builder::place_of(const Node& node) {
+  auto k = hash_of(node) % known_.size();
+  while (known_[k] >= 0 && !same_node(this->node(known_[k]), node)) k = (k + 1) % known_.size();
+  return known_[k];
+}
+
 NodeId Builder::add(Node node) {
-  const auto [place, fresh] = known_.try_emplace(key_of(node), static_cast<NodeId>(program.nodes.size()));
-  if (fresh) program.nodes.push_back(std::move(node));
-  return place->second;
+  constexpr std::size_t kFew = 32;
+  const auto count = program.nodes.size();
+  if (2 * (count + 1) > known_.size()) {
+    known_.assign(std::max(kFew, std::bit_ceil(4 * count)), -1);
+    for (std::size_t id = 0; id < count; ++id) place_of(program.nodes[id]) = static_cast<NodeId>(id);
+  }
+  auto& place = place_of(node);
+  if (place < 0) {
+    place = static_cast<NodeId>(count);
+    program.nodes.push_back(std::move(node));
+  }
+  return place;
 }
 
 bool Builder::is_constant(NodeId id, double value) const {
@@ -361,18 +382,19 @@ Program Builder::finish() {
     }
   }
   std::vector<NodeId> renumbered(program.nodes.size(), -1);
-  std::vector<Node> kept;
+  NodeId kept = 0;
   for (std::size_t id = 0; id < program.nodes.size(); ++id) {
     if (!used[id]) continue;
-    renumbered[id] = static_cast<NodeId>(kept.size());
     auto& node = program.nodes[id];
     for (auto& operand : node.operand) {
       if (operand >= 0) operand = renumbered[static_cast<std::size_t>(operand)];
     }
     if (node.kind == NodeKind::load) node.offset.coefficient.resize(program.indices.size());
-    kept.push_back(std::move(node));
+    renumbered[id] = kept++;
+    if (renumbered[id] < static_cast<NodeId>(id))
+      program.nodes[static_cast<std::size_t>(renumbered[id])] = std::move(node);
   }
-  program.nodes = std::move(kept);
+  program.nodes.resize(static_cast<std::size_t>(kept));
   for (auto& statement : program.statements) {
     statement.value = renumbered[static_cast<std::size_t>(statement.value)];
     statement.offset.coefficient.resize(program.indices.size());

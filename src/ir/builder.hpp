@@ -2,7 +2,7 @@
 #pragma once
 
 #include <array>
-#include <unordered_map>
+#include <vector>
 
 #include "ir/program.hpp"
 
@@ -43,11 +43,13 @@ class Builder {
 
  private:
   NodeId add(Node node);
+  /// Where the table of nodes has one like it, or has room for it.
+  NodeId& place_of(const Node& node);
   /// What an operation folds to; -1: nothing. Operands are left in the order in which it is kept.
   NodeId folded(OpCode op, DType type, NodeId& x, NodeId& y, NodeId z);
   bool is_constant(NodeId id, double value) const;
 
-  std::unordered_map<std::string, NodeId> known_;
+  std::vector<NodeId> known_;  ///< by hash, or behind what is there; -1: none
 };
 
 }  // namespace ricci::ir

@@ -83,8 +83,8 @@ void add_copy(Composite& composite, const Directive& directive) {
   const auto node = copied_node(step, directive);
   const bool result = node == contraction_of(step)->reduce;
   const auto order = order_of(step, node, directive);
-  sequence = result ? ir::copy_result(std::move(sequence), product, node, order, 0)
-                    : ir::copy_operand(std::move(sequence), product++, node, order);
+  sequence =
+      result ? ir::copy_result(sequence, product, node, order, 0) : ir::copy_operand(sequence, product++, node, order);
   sequence.steps[product].program.precision = precision;
 }
 

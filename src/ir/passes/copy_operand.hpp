@@ -15,7 +15,7 @@ namespace ricci::ir {
 ///   row    of the order, how many indices from the last one on make a row: rows begin at multiples of kRowBytes
 ///   stem   the storage's name, with a number where something has it
 ///   tf32   values, of f32, are rounded to tf32 when they are copied
-Sequence copy_operand(Sequence sequence, std::size_t step, NodeId node, const std::vector<int>& order,
+Sequence copy_operand(const Sequence& sequence, std::size_t step, NodeId node, const std::vector<int>& order,
                       std::size_t row = 0, const std::string& stem = "copy", bool tf32 = false);
 
 }  // namespace ricci::ir

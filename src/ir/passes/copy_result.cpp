@@ -4,9 +4,9 @@
 
 namespace ricci::ir {
 
-Sequence copy_result(Sequence sequence, std::size_t step, NodeId reduce, const std::vector<int>& order,
+Sequence copy_result(const Sequence& sequence, std::size_t step, NodeId reduce, const std::vector<int>& order,
                      std::size_t row) {
-  return copy_operand(std::move(sequence), step, reduce, order, row, "sum");
+  return copy_operand(sequence, step, reduce, order, row, "sum");
 }
 
 }  // namespace ricci::ir

@@ -10,7 +10,7 @@ namespace ricci::ir {
 ///   reduce  a reduction, whose value depends on free indices of the step alone
 ///   order   these indices, each once
 ///   row     of the order, how many indices from the last one on make a row: rows begin at multiples of kRowBytes
-Sequence copy_result(Sequence sequence, std::size_t step, NodeId reduce, const std::vector<int>& order,
+Sequence copy_result(const Sequence& sequence, std::size_t step, NodeId reduce, const std::vector<int>& order,
                      std::size_t row);
 
 }  // namespace ricci::ir

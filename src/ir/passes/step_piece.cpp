@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ricci::ir {
 
@@ -23,6 +24,11 @@ std::string fresh_name(const Sequence& sequence, const std::string& stem) {
 
 Rows add_rows(Sequence& sequence, const Program& program, const std::vector<int>& order, std::size_t row, DType type,
               const std::string& stem) {
+  return add_rows(sequence.storages, program, order, row, type, fresh_name(sequence, stem));
+}
+
+Rows add_rows(std::vector<Storage>& storages, const Program& program, const std::vector<int>& order, std::size_t row,
+              DType type, std::string name) {
   Rows rows;
   rows.stride.assign(program.indices.size(), 0);
   const auto line = std::max<std::int64_t>(kRowBytes / size_of(type), 1);
@@ -32,21 +38,25 @@ Rows add_rows(Sequence& sequence, const Program& program, const std::vector<int>
     elements *= program.indices[at(order[k])].extent;
     if (order.size() - k == row) elements = (elements + line - 1) / line * line;
   }
-  rows.storage = static_cast<int>(sequence.storages.size());
-  sequence.storages.push_back({fresh_name(sequence, stem), Role::workspace, type, 0, elements - 1, 256});
+  rows.storage = static_cast<int>(storages.size());
+  storages.push_back({std::move(name), Role::workspace, type, 0, elements - 1, 256});
   return rows;
 }
 
 StepPiece::StepPiece(const Step& from)
-    : from_(from), substitution_(from.program.indices.size()), known_(from.program.nodes.size(), -1) {
+    : from_(from), constant_(from.program.indices.size()), known_(from.program.nodes.size(), -1) {
+  constexpr std::size_t kMore = 2;  // than there were
   builder.program.exact = from.program.exact;
+  builder.program.indices.reserve(from.program.indices.size() + kMore);
+  builder.program.buffers.reserve(from.program.buffers.size() + kMore);
+  builder.program.nodes.reserve(from.program.nodes.size() + kMore);
+  terms_.reserve(from.program.indices.size() + kMore);
 }
 
 int StepPiece::index(int from, std::int64_t extent, std::int64_t factor, std::int64_t offset, const char* ending) {
   const auto made = fresh_index(from_.program.indices[at(from)].name + ending, extent);
-  auto& substitution = substitution_[at(from)];
-  substitution.terms.emplace_back(made, factor);
-  substitution.constant += offset;
+  terms_.push_back({from, made, factor});
+  constant_[at(from)] += offset;
   return made;
 }
 
@@ -59,20 +69,26 @@ int StepPiece::fresh_index(std::string name, std::int64_t extent) {
   return static_cast<int>(builder.program.indices.size()) - 1;
 }
 
+const StepPiece::Term* StepPiece::first_term(int old) const {
+  const auto term = std::find_if(terms_.begin(), terms_.end(), [&](const Term& t) { return t.old == old; });
+  return term == terms_.end() ? nullptr : &*term;
+}
+
 int StepPiece::whole(int old) {
-  auto& substitution = substitution_[at(old)];
-  if (substitution.terms.empty()) index(old, from_.program.indices[at(old)].extent, 1, 0, "");
-  return substitution.terms.front().first;
+  const auto* term = first_term(old);
+  return term != nullptr ? term->made : index(old, from_.program.indices[at(old)].extent, 1, 0, "");
 }
 
 std::vector<int> StepPiece::whole(const std::vector<int>& old) {
   std::vector<int> made;
+  made.reserve(old.size());
   for (const int q : old) made.push_back(whole(q));
   return made;
 }
 
 void StepPiece::forget(int old) {
-  substitution_[at(old)] = {};
+  std::erase_if(terms_, [&](const Term& term) { return term.old == old; });
+  constant_[at(old)] = 0;
   std::fill(known_.begin(), known_.end(), -1);
 }
 
@@ -104,13 +120,15 @@ NodeId StepPiece::copy_node(const Node& node) {
   if (node.kind == NodeKind::index) return index_value(node.source);
   std::array<NodeId, 3> operand{};
   for (std::size_t k = 0; k < operand.size(); ++k) operand[k] = node.operand[k] < 0 ? -1 : known_[at(node.operand[k])];
-  auto renamed = node;
+  if (node.kind == NodeKind::param) return builder.param(param(node.source));
+  if (node.kind == NodeKind::reduce) return builder.reduce(node.op, operand[0], whole(node.over));
   if (node.kind == NodeKind::load) {
-    renamed.source = buffer(node.source);
-    renamed.offset = affine(node.offset);
+    const auto source = buffer(node.source);
+    return builder.load(source, affine(node.offset));
   }
-  if (node.kind == NodeKind::param) renamed.source = param(node.source);
-  for (auto& index : renamed.over) index = whole(index);
+  if (node.over.empty()) return builder.like(node, operand);
+  auto renamed = node;
+  renamed.over = whole(node.over);
   return builder.like(renamed, operand);
 }
 
@@ -120,9 +138,10 @@ Affine StepPiece::affine(const Affine& old) {
   for (std::size_t q = 0; q < old.coefficient.size(); ++q) {
     if (old.coefficient[q] == 0) continue;
     whole(static_cast<int>(q));
-    for (const auto& [index, factor] : substitution_[q].terms) add_term(made, index, old.coefficient[q] * factor);
-    made.constant += old.coefficient[q] * substitution_[q].constant;
+    made.constant += old.coefficient[q] * constant_[q];
   }
+  made.coefficient.resize(builder.program.indices.size());
+  for (const auto& term : terms_) made.coefficient[at(term.made)] += old.coefficient[at(term.old)] * term.factor;
   return made;
 }
 
@@ -141,13 +160,13 @@ int StepPiece::buffer(const Sequence& sequence, int storage, bool written) {
                  written);
 }
 
-int StepPiece::declare(int storage, Buffer declared, bool written) {
+int StepPiece::declare(int storage, const Buffer& declared, bool written) {
   auto& buffers = builder.program.buffers;
   std::size_t b = 0;
   while (b < storage_.size() && (storage_[b] != storage || buffers[b].name != declared.name)) ++b;
   if (b == storage_.size()) {
     storage_.push_back(storage);
-    buffers.push_back(std::move(declared));
+    buffers.push_back(declared);
     buffers.back().written = false;
   }
   buffers[b].written = buffers[b].written || written;
@@ -179,14 +198,15 @@ NodeId StepPiece::index_value(int old) {
     return builder.integer(static_cast<std::uint64_t>(value), DType::i64);
   };
   whole(old);
-  const auto& substitution = substitution_[at(old)];
   NodeId sum = -1;
-  for (const auto& [index, factor] : substitution.terms) {
-    auto value = builder.index(index);
-    if (factor != 1) value = builder.op(OpCode::mul, DType::i64, value, number(factor));
+  for (const auto& term : terms_) {
+    if (term.old != old) continue;
+    auto value = builder.index(term.made);
+    if (term.factor != 1) value = builder.op(OpCode::mul, DType::i64, value, number(term.factor));
     sum = sum < 0 ? value : builder.op(OpCode::add, DType::i64, sum, value);
   }
-  return substitution.constant == 0 ? sum : builder.op(OpCode::add, DType::i64, sum, number(substitution.constant));
+  const auto constant = constant_[at(old)];
+  return constant == 0 ? sum : builder.op(OpCode::add, DType::i64, sum, number(constant));
 }
 
 Step StepPiece::finish() {

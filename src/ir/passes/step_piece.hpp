@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "ir/builder.hpp"
@@ -24,6 +23,9 @@ constexpr std::int64_t kRowBytes = 128;  ///< a cache line of a GPU
 ///   row  how many of these from the last one on make a row, which begins at a multiple of kRowBytes; 0: none does
 Rows add_rows(Sequence& sequence, const Program& program, const std::vector<int>& order, std::size_t row, DType type,
               const std::string& stem);
+/// The same among those storages, by a name that nothing has yet.
+Rows add_rows(std::vector<Storage>& storages, const Program& program, const std::vector<int>& order, std::size_t row,
+              DType type, std::string name);
 
 /// The stem, or one with a number, that names nothing in the sequence yet.
 std::string fresh_name(const Sequence& sequence, const std::string& stem);
@@ -64,21 +66,23 @@ class StepPiece {
   Step finish();
 
  private:
-  /// The affine of new indices that an old index is.
-  struct Substitution {
-    std::vector<std::pair<int, std::int64_t>> terms;
-    std::int64_t constant = 0;
+  /// An old index is the sum of its terms and of a constant.
+  struct Term {
+    int old, made;
+    std::int64_t factor;
   };
 
   NodeId copy_node(const Node& node);
   std::vector<int> whole(const std::vector<int>& old);
-  int declare(int storage, Buffer declared, bool written);
+  const Term* first_term(int old) const;
+  int declare(int storage, const Buffer& declared, bool written);
   int param(int old);
   NodeId index_value(int old);
 
   const Step& from_;
-  std::vector<Substitution> substitution_;  // per old index
-  std::vector<NodeId> known_;               // per old node; -1: none
+  std::vector<Term> terms_;
+  std::vector<std::int64_t> constant_;  // per old index
+  std::vector<NodeId> known_;           // per old node; -1: none
   std::vector<int> storage_, param_;
 };
 
