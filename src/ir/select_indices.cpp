@@ -16,21 +16,18 @@ void select_indices(Program& program, const std::vector<std::size_t>& order) {
   std::vector<int> place(program.indices.size(), -1);
   for (const auto q : order) {
     place[q] = static_cast<int>(indices.size());
-    indices.push_back(program.indices[q]);
+    indices.push_back(std::move(program.indices[q]));
   }
+  std::vector<std::int64_t> before;
   for_each_access(program, [&](Affine& affine) {
-    std::vector<std::int64_t> coefficient;
-    coefficient.reserve(order.size());
-    for (const auto q : order) coefficient.push_back(affine.coefficient[q]);
-    affine.coefficient = std::move(coefficient);
+    before.assign(affine.coefficient.begin(), affine.coefficient.end());
+    affine.coefficient.resize(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) affine.coefficient[k] = before[order[k]];
   });
   for (auto& node : program.nodes) {
-    std::vector<int> over;
-    for (const int q : node.over) {
-      if (place[static_cast<std::size_t>(q)] >= 0) over.push_back(place[static_cast<std::size_t>(q)]);
-    }
-    std::sort(over.begin(), over.end());
-    node.over = std::move(over);
+    for (auto& q : node.over) q = place[static_cast<std::size_t>(q)];
+    std::erase(node.over, -1);
+    std::sort(node.over.begin(), node.over.end());
     if (node.kind == NodeKind::index) node.source = place[static_cast<std::size_t>(node.source)];
   }
   program.indices = std::move(indices);

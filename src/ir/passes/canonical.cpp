@@ -52,6 +52,12 @@ std::vector<bool> guarded_nodes(const Program& program) {
 /// An index of extent 1 is always 0; a reduction over such indices alone is its operand, one over no values at all the
 /// identity of its operation, where that is a constant.
 Program drop_unit_indices(Program program) {
+  const auto drops = [](const LoopIndex& index) { return index.extent < 2; };
+  const auto no_values = [](const Node& node) { return node.kind == NodeKind::reduce && node.over.empty(); };
+  if (std::none_of(program.indices.begin(), program.indices.end(), drops) &&
+      std::none_of(program.nodes.begin(), program.nodes.end(), no_values) && uses_all_nodes(program)) {
+    return program;
+  }
   const auto free = program.free_indices();
   const auto guarded = guarded_nodes(program);
   const auto extent = [&](int q) { return program.indices[static_cast<std::size_t>(q)].extent; };
@@ -136,9 +142,9 @@ Program order_by_output(Program program) {
   const auto strides = [&](std::size_t q) { return std::span(all_strides).subspan(q * loads, loads); };
   std::vector<std::size_t> order(program.indices.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](auto p, auto q) {
+  std::sort(order.begin(), order.end(), [&](auto p, auto q) {
     if (free[p] != free[q]) return static_cast<bool>(free[p]);
-    if (!free[p] && !any_order) return false;
+    if (p == q || (!free[p] && !any_order)) return p < q;
     for (const auto& statement : program.statements) {
       const auto x = statement.offset.coefficient[p], y = statement.offset.coefficient[q];
       if (x != y) return x > y;
@@ -149,7 +155,8 @@ Program order_by_output(Program program) {
     if (program.indices[p].extent != program.indices[q].extent) {
       return program.indices[p].extent > program.indices[q].extent;
     }
-    return role(p) < role(q);
+    const auto role_p = role(p), role_q = role(q);
+    return role_p != role_q ? role_p < role_q : p < q;
   });
   select_indices(program, order);
   return program;
@@ -167,12 +174,12 @@ Program merge_adjacent(Program program) {
       for_each_access(program, [&](const Affine& affine) {
         merges = merges && affine.coefficient[kept.back()] == affine.coefficient[q] * program.indices[q].extent;
       });
-      for (const auto& node : program.nodes) {
-        const auto runs = [&](std::size_t index) {
-          return std::find(node.over.begin(), node.over.end(), static_cast<int>(index)) != node.over.end();
-        };
-        merges = merges && runs(kept.back()) == runs(q);
-      }
+      merges = merges && std::all_of(program.nodes.begin(), program.nodes.end(), [&](const Node& node) {
+                 const auto runs = [&](std::size_t index) {
+                   return std::find(node.over.begin(), node.over.end(), static_cast<int>(index)) != node.over.end();
+                 };
+                 return runs(kept.back()) == runs(q);
+               });
     }
     if (!merges) {
       kept.push_back(q);
@@ -240,8 +247,10 @@ Program rename(Program program) {
                                        [](const Node& node) { return node.kind == NodeKind::load; });
   if (first_load != program.nodes.end()) {
     const auto& stride = first_load->offset.coefficient;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](auto p, auto q) { return std::abs(stride[p]) > std::abs(stride[q]); });
+    std::sort(order.begin(), order.end(), [&](auto p, auto q) {
+      const auto x = std::abs(stride[p]), y = std::abs(stride[q]);
+      return x != y ? x > y : p < q;
+    });
   }
   for (std::size_t k = 0; k < order.size(); ++k) program.indices[order[k]].name = letter('a', k);
   for (std::size_t k = 0; k < program.buffers.size(); ++k) program.buffers[k].name = letter('A', k);

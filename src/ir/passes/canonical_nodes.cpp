@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "ir/passes/colour_refinement.hpp"
 
@@ -12,6 +14,7 @@ namespace {
 
 /// Keeps the nodes `order`, operands before users, in that order.
 void select_nodes(Program& program, const std::vector<NodeId>& order) {
+  if (order.size() == program.nodes.size() && std::is_sorted(order.begin(), order.end())) return;  // as it is
   std::vector<NodeId> place(program.nodes.size(), -1);
   std::vector<Node> nodes;
   nodes.reserve(order.size());
@@ -23,6 +26,17 @@ void select_nodes(Program& program, const std::vector<NodeId>& order) {
   }
   program.nodes = std::move(nodes);
   for (auto& statement : program.statements) statement.value = place[static_cast<std::size_t>(statement.value)];
+}
+
+/// Per node: whether a statement uses it.
+std::vector<bool> used_nodes(const Program& program) {
+  std::vector<bool> used(program.nodes.size());
+  for (const auto& statement : program.statements) used[static_cast<std::size_t>(statement.value)] = true;
+  for (std::size_t id = used.size(); id-- > 0;) {
+    const auto& node = program.nodes[id];
+    for (int k = 0; used[id] && k < operand_count(node); ++k) used[static_cast<std::size_t>(node.operand[k])] = true;
+  }
+  return used;
 }
 
 /// Nodes of a program by all that decides what they compute, once their operands are numbered.
@@ -73,10 +87,30 @@ class NodeValue {
 /// Rebuilds a program with its chains sorted.
 class Sorter {
  public:
-  explicit Sorter(Program& program) : program_(program), chains_(program) {}
+  explicit Sorter(Program& program)
+      : program_(program), chains_(program), now_(&program.nodes), reads_(reads_outputs(program)) {
+    origin_.resize(reads_.size());
+    std::iota(origin_.begin(), origin_.end(), 0);
+  }
+
+  /// Whether chains are of two operands each, which stand in order.
+  bool is_sorted() const {
+    for (NodeId id = 0; id < static_cast<NodeId>(origin_.size()); ++id) {
+      if (chains_.inner(id)) return false;
+      const auto terms = chains_.terms(id);
+      if (terms.empty()) continue;
+      const auto& node = at(id);
+      const bool pair = terms.size() == 2 && terms[0].node == node.operand[0] && terms[1].node == node.operand[1];
+      if (!pair || terms[0].inverse || terms[1].inverse != (node.op == OpCode::sub)) return false;
+      if (!terms[1].inverse && before(terms[1].node, terms[0].node)) return false;
+    }
+    return true;
+  }
 
   void run() {
-    const auto reads = reads_outputs(program_);
+    const auto reads = std::exchange(reads_, {});
+    origin_.clear();
+    now_ = &nodes_;
     nodes_.reserve(program_.nodes.size());
     std::vector<NodeId> place(program_.nodes.size(), -1);
     for (std::size_t id = 0; id < place.size(); ++id) {
@@ -100,7 +134,7 @@ class Sorter {
   }
 
  private:
-  const Node& at(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  const Node& at(NodeId id) const { return (*now_)[static_cast<std::size_t>(id)]; }
 
   ///   origin  the program's own node, whose role it has; -1: none
   NodeId add(Node node, bool reads, NodeId origin) {
@@ -210,7 +244,8 @@ class Sorter {
   Program& program_;
   mutable std::optional<Colours> colours_;
   const Chains chains_;
-  std::vector<Node> nodes_;  // as they are made, and for each: does it read outputs, which of the program's it was
+  std::vector<Node> nodes_;       // as they are made
+  const std::vector<Node>* now_;  // these or, before, the program's; of each: does it read outputs, which it was
   std::vector<bool> reads_;
   std::vector<NodeId> origin_;
 };
@@ -229,19 +264,18 @@ std::vector<bool> reads_outputs(const Program& program) {
   return reads;
 }
 
+bool uses_all_nodes(const Program& program) {
+  const auto used = used_nodes(program);
+  return std::find(used.begin(), used.end(), false) == used.end();
+}
+
 Program drop_unused(Program program) {
-  std::vector<bool> used(program.nodes.size());
-  for (const auto& statement : program.statements) used[static_cast<std::size_t>(statement.value)] = true;
+  const auto used = used_nodes(program);
   std::vector<NodeId> order;
   order.reserve(used.size());
-  for (std::size_t id = used.size(); id-- > 0;) {
-    if (!used[id]) continue;
-    order.push_back(static_cast<NodeId>(id));
-    const auto& node = program.nodes[id];
-    for (int k = 0; k < operand_count(node); ++k) used[static_cast<std::size_t>(node.operand[k])] = true;
+  for (std::size_t id = 0; id < used.size(); ++id) {
+    if (used[id]) order.push_back(static_cast<NodeId>(id));
   }
-  if (order.size() == used.size()) return program;
-  std::reverse(order.begin(), order.end());
   select_nodes(program, order);
   return program;
 }
@@ -268,7 +302,9 @@ Program sort_operands(Program program) {
   // What was combined in another order is equal once it is sorted, and then one; and what uses it has another role.
   for (;;) {
     const auto nodes = program.nodes.size();
-    Sorter(program).run();
+    Sorter sorter(program);
+    if (sorter.is_sorted()) return program;
+    sorter.run();
     program = share_nodes(std::move(program));
     if (program.nodes.size() >= nodes) return program;
   }
@@ -320,12 +356,13 @@ Program number(Program program) {
 
   std::vector<int> buffer(program.buffers.size(), -1), param(program.params.size(), -1);
   std::vector<Buffer> buffers;
+  buffers.reserve(program.buffers.size());
   std::vector<Param> params;
-  const auto take = [](auto& place, auto& list, const auto& from, int k) {
+  const auto take = [](auto& place, auto& list, auto& from, int k) {
     auto& number = place[static_cast<std::size_t>(k)];
     if (number >= 0) return;
     number = static_cast<int>(list.size());
-    list.push_back(from[static_cast<std::size_t>(k)]);
+    list.push_back(std::move(from[static_cast<std::size_t>(k)]));
   };
   for (const auto& node : program.nodes) {
     if (node.kind == NodeKind::param) take(param, params, program.params, node.source);

@@ -257,13 +257,12 @@ std::vector<Term> Chains::terms(NodeId root) const {
 
 void Chains::collect(NodeId root, std::vector<Term>& terms) const {
   std::vector<Term> open{{root, false}};
-  std::vector<Term> found;  // the other way round
   while (!open.empty()) {
     const auto [id, inverse] = open.back();
     open.pop_back();
     const auto& node = program_.nodes[static_cast<std::size_t>(id)];
     if (id != root && !inner(id)) {
-      found.push_back({id, inverse});
+      terms.push_back({id, inverse});
       continue;
     }
     const bool in_sum = is_sum(node.op) && (!program_.exact || is_integer(node.type));
@@ -278,7 +277,7 @@ void Chains::collect(NodeId root, std::vector<Term>& terms) const {
       }
     }
   }
-  terms.assign(found.rbegin(), found.rend());
+  std::reverse(terms.begin(), terms.end());  // found the other way round
 }
 
 }  // namespace ricci::ir

@@ -6,6 +6,7 @@
 #include "ir/builder.hpp"
 #include "ir/named_values.hpp"
 #include "ir/own_stack.hpp"
+#include "ir/passes/canonical_nodes.hpp"
 
 namespace ricci::ir {
 namespace {
@@ -134,7 +135,8 @@ Program join_sums(Program program) {
   const auto sums = std::count_if(program.nodes.begin(), program.nodes.end(),
                                   [](const Node& node) { return node.kind == NodeKind::reduce; });
   if (sums < 2) return program;
-  return on_stack_of(stack_for(depth_of(program)), [&] { return Joiner(program).run(); });
+  // A sum that it makes may be one that is there, with its operands the other way round.
+  return share_nodes(on_stack_of(stack_for(depth_of(program)), [&] { return Joiner(program).run(); }));
 }
 
 }  // namespace ricci::ir
