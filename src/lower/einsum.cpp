@@ -10,6 +10,13 @@
 #include "ricci/error.hpp"
 
 namespace ricci::ir {
+
+Storage storage_of(std::string name, Role role, const Layout& layout) {
+  const auto reach = reach_of(layout);
+  return {std::move(name), role,       layout.type,
+          reach.first,     reach.last, std::max(layout.alignment, size_of(layout.type))};
+}
+
 namespace {
 
 bool conjugates(const EinsumProblem& problem, std::size_t operand) {
@@ -109,17 +116,8 @@ NodeId product(Builder& builder, const std::vector<NodeId>& operands, DType type
   return value;
 }
 
-}  // namespace
-
-Storage storage_of(std::string name, Role role, const Layout& layout) {
-  const auto reach = reach_of(layout);
-  return {std::move(name), role,       layout.type,
-          reach.first,     reach.last, std::max(layout.alignment, size_of(layout.type))};
-}
-
-Program lower(const EinsumProblem& given) {
-  check(given);
-  const auto problem = expand(given);
+/// Of a problem that was checked, without ellipses.
+Program lowered(const EinsumProblem& problem) {
   const auto& spec = problem.spec;
   const auto operands = problem.inputs.size();
   const Loops loops(problem);
@@ -177,9 +175,8 @@ Program lower(const EinsumProblem& given) {
   return builder.finish();
 }
 
-Sequence lower_einsum(const EinsumProblem& given, const Path& path) {
-  check(given);
-  const auto problem = expand(given);
+/// The same, along a path.
+Sequence lowered(const EinsumProblem& problem, const Path& path) {
   const auto operands = problem.inputs.size();
   Sequence sequence;
   for (std::size_t k = 0; k < operands; ++k) {
@@ -191,7 +188,7 @@ Sequence lower_einsum(const EinsumProblem& given, const Path& path) {
   const int output = static_cast<int>(sequence.storages.size());
   sequence.storages.push_back(storage_of(operand_name(sequence.storages.size()), Role::output, problem.output));
   const auto add = [&](const EinsumProblem& step, std::vector<int> storages) {
-    auto program = lower(step);
+    auto program = lowered(step);
     std::vector<int> params;
     for (const auto& param : program.params) {
       params.push_back(static_cast<int>(sequence.params.size()));
@@ -253,8 +250,21 @@ Sequence lower_einsum(const EinsumProblem& given, const Path& path) {
   return sequence;
 }
 
+}  // namespace
+
+Program lower(const EinsumProblem& problem) {
+  check(problem);
+  return lowered(expand(problem));
+}
+
+Sequence lower_einsum(const EinsumProblem& problem, const Path& path) {
+  check(problem);
+  return lowered(expand(problem), path);
+}
+
 Sequence lower_einsum(const EinsumProblem& problem, const PathOptions& options) {
-  return lower_einsum(problem, find_path(problem, options));
+  const auto path = find_path(problem, options);  // checks it
+  return lowered(expand(problem), path);
 }
 
 }  // namespace ricci::ir
