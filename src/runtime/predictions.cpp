@@ -1,6 +1,7 @@
 #include "runtime/predictions.hpp"
 
-#include <initializer_list>
+#include <bit>
+#include <climits>
 #include <utility>
 
 #include "kernel/atom_types.hpp"
@@ -15,38 +16,72 @@ bool has_points(const ir::Program& program) {
   return true;
 }
 
-void add_form(std::string& form, const ir::Program& program) {
-  const auto add = [&](const auto* values, std::size_t count) {
-    form.append(reinterpret_cast<const char*>(values), count * sizeof *values);  // NOLINT(*-reinterpret-cast)
+void add_form(Form& form, const ir::Program& program) {
+  const auto add = [&](auto value) { form.push_back(static_cast<std::uint64_t>(value)); };
+  const auto add_two = [&](auto low, auto high) {
+    constexpr int kHalf = 32;
+    add(static_cast<std::uint64_t>(static_cast<std::uint32_t>(low)) |
+        static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << kHalf);
   };
-  const auto add_numbers = [&](std::initializer_list<std::int64_t> numbers) { add(numbers.begin(), numbers.size()); };
-  const auto number = [](auto value) { return static_cast<std::int64_t>(value); };
+  // Of flags, kinds, operations and types, which are a byte each.
+  const auto add_bytes = [&](auto... value) {
+    std::uint64_t bytes = 0;
+    ((bytes = bytes << CHAR_BIT | static_cast<std::uint8_t>(value)), ...);
+    add(bytes);
+  };
   const auto add_affine = [&](const ir::Affine& affine) {
-    add_numbers({affine.constant, number(affine.coefficient.size())});
-    add(affine.coefficient.data(), affine.coefficient.size());
+    add(affine.constant);
+    form.insert(form.end(), affine.coefficient.begin(), affine.coefficient.end());
   };
-  add_numbers({program.exact, number(program.precision), number(program.indices.size()), number(program.buffers.size()),
-               number(program.params.size()), number(program.nodes.size())});
-  for (const auto& index : program.indices) add(&index.extent, 1);
+  add_bytes(program.exact, program.precision);
+  add_two(program.indices.size(), program.buffers.size());
+  add_two(program.params.size(), program.nodes.size());
+  for (const auto& index : program.indices) add(index.extent);
   for (const auto& buffer : program.buffers) {
-    add_numbers({number(buffer.type), buffer.written, buffer.tf32, buffer.first, buffer.last, buffer.alignment});
+    add_bytes(buffer.type, buffer.written, buffer.tf32);
+    add(buffer.first);
+    add(buffer.last);
+    add(buffer.alignment);
   }
-  for (const auto& param : program.params) add(&param.type, 1);
+  for (const auto& param : program.params) add_bytes(param.type);
   for (const auto& node : program.nodes) {
-    const double value[] = {node.value.real(), node.value.imag()};
-    add_numbers({number(node.kind), number(node.op), number(node.type), node.operand[0], node.operand[1],
-                 node.operand[2], node.source, node.exclusive, number(node.integer), number(node.over.size())});
-    add(node.over.data(), node.over.size());
-    add(value, 2);
-    add_affine(node.offset);
+    add_bytes(node.kind, node.op, node.type, node.exclusive);
+    add_two(node.source, node.over.size());
+    switch (node.kind) {
+      case ir::NodeKind::load:
+        add_affine(node.offset);
+        break;
+      case ir::NodeKind::constant:
+        add(node.integer);
+        add(std::bit_cast<std::uint64_t>(node.value.real()));
+        add(std::bit_cast<std::uint64_t>(node.value.imag()));
+        break;
+      case ir::NodeKind::param:
+      case ir::NodeKind::index:
+        break;
+      default:
+        add_two(node.operand[0], node.operand[1]);
+        add(node.operand[2]);
+        form.insert(form.end(), node.over.begin(), node.over.end());
+    }
   }
   for (const auto& statement : program.statements) {
-    add_numbers({statement.buffer, statement.value, statement.step});
+    add_two(statement.buffer, statement.value);
+    add(statement.step);
     add_affine(statement.offset);
   }
 }
 
-const std::string& Predictions::form_of(const ir::Program& program) {
+std::size_t HashOfForm::operator()(const Form& form) const noexcept {
+  std::size_t hash = form.size();
+  for (const auto number : form) {
+    hash = (hash ^ number) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+const Form& Predictions::form_of(const ir::Program& program) {
   form_.clear();
   add_form(form_, program);
   return form_;

@@ -1,10 +1,11 @@
 // What kernels on a GPU are predicted to take while a sequence is planned: each program is looked at once.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "ir/passes/canonical.hpp"
 #include "ir/sequence.hpp"
@@ -16,9 +17,12 @@ namespace ricci::runtime {
 /// Whether a kernel has any points; an empty sum has, since it writes zeros.
 bool has_points(const ir::Program& program);
 
-/// Adds all that decides what a program computes, as bytes: of programs that differ in names alone the same, in a tenth
-/// of the time of a text.
-void add_form(std::string& form, const ir::Program& program);
+/// All that decides what programs compute, as numbers: of those that differ in names alone the same.
+using Form = std::vector<std::uint64_t>;
+void add_form(Form& form, const ir::Program& program);
+struct HashOfForm {
+  std::size_t operator()(const Form& form) const noexcept;
+};
 
 /// Not for several threads at a time.
 class Predictions {
@@ -61,15 +65,15 @@ class Predictions {
   Known& known(const ir::Program& program);
   Prediction& prediction(const ir::Program& canonical) { return predictions_[form_of(canonical)]; }
   /// Until it is asked for another one's.
-  const std::string& form_of(const ir::Program& program);
+  const Form& form_of(const ir::Program& program);
   double us(const ir::Program& canonical, Prediction& prediction, double below);
 
   plan::GpuModel device_;
   plan::CutTiles tiles_;
   Precision precision_;
-  std::string form_;  ///< room for one
-  std::unordered_map<std::string, Prediction> predictions_;
-  std::unordered_map<std::string, Known> known_;  ///< as they were written
+  Form form_;  ///< room for one
+  std::unordered_map<Form, Prediction, HashOfForm> predictions_;
+  std::unordered_map<Form, Known, HashOfForm> known_;  ///< as they were written
 };
 
 }  // namespace ricci::runtime

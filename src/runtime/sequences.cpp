@@ -92,9 +92,9 @@ Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of
     Split split;
   };
   std::vector<Way> ways;
-  std::set<std::string> tried;
+  std::set<Form> tried;
   const auto consider = [&](ir::Sequence sequence) {
-    std::string form;
+    Form form;
     for (const auto& step : sequence.steps) add_form(form, step.program);
     if (!tried.insert(std::move(form)).second) return;
     if (considered != nullptr) considered->push_back(sequence);
