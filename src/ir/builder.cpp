@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -21,7 +20,7 @@ bool same_access(const Affine& x, const Affine& y) {
   const bool shorter = x.coefficient.size() < y.coefficient.size();
   const auto &few = shorter ? x.coefficient : y.coefficient, &many = shorter ? y.coefficient : x.coefficient;
   return x.constant == y.constant && std::equal(few.begin(), few.end(), many.begin()) &&
-         std::all_of(many.begin() + std::ssize(few), many.end(), [](auto more) { return more == 0; });
+         std::all_of(many.begin() + few.size(), many.end(), [](auto more) { return more == 0; });
 }
 
 /// Whether two nodes are one.
@@ -373,7 +372,7 @@ void Builder::store(int buffer, Affine offset, NodeId value, std::int64_t step) 
 }
 
 Program Builder::finish() {
-  std::vector<bool> used(program.nodes.size());
+  Few<bool> used(program.nodes.size());
   for (const auto& statement : program.statements) used[static_cast<std::size_t>(statement.value)] = true;
   for (std::size_t id = program.nodes.size(); id-- > 0;) {
     if (!used[id]) continue;
@@ -381,7 +380,7 @@ Program Builder::finish() {
       if (operand >= 0) used[static_cast<std::size_t>(operand)] = true;
     }
   }
-  std::vector<NodeId> renumbered(program.nodes.size(), -1);
+  Few<NodeId> renumbered(program.nodes.size(), -1);
   NodeId kept = 0;
   for (std::size_t id = 0; id < program.nodes.size(); ++id) {
     if (!used[id]) continue;
@@ -402,7 +401,7 @@ Program Builder::finish() {
   known_.clear();
   auto made = std::exchange(program, Program{});
   // An index that only folded sums ran over goes with them: no point of it would write an element of its own.
-  std::vector<bool> used_indices(made.indices.size());
+  Few<bool> used_indices(made.indices.size());
   for_each_access(made, [&](const Affine& affine) {
     for (std::size_t q = 0; q < used_indices.size(); ++q)
       if (affine.coefficient[q] != 0) used_indices[q] = true;
@@ -411,7 +410,7 @@ Program Builder::finish() {
     for (const int q : node.over) used_indices[static_cast<std::size_t>(q)] = true;
     if (node.kind == NodeKind::index) used_indices[static_cast<std::size_t>(node.source)] = true;
   }
-  std::vector<std::size_t> kept_indices;
+  Few<std::size_t> kept_indices;
   for (std::size_t q = 0; q < used_indices.size(); ++q) {
     if (used_indices[q] || made.indices[q].extent < 2) kept_indices.push_back(q);
   }

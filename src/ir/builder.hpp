@@ -49,7 +49,7 @@ class Builder {
   NodeId folded(OpCode op, DType type, NodeId& x, NodeId& y, NodeId z);
   bool is_constant(NodeId id, double value) const;
 
-  std::vector<NodeId> known_;  ///< by hash, or behind what is there; -1: none
+  Few<NodeId> known_;  ///< by hash, or behind what is there; -1: none
 };
 
 }  // namespace ricci::ir

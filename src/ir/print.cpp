@@ -108,13 +108,10 @@ std::string print(const Affine& affine, const std::vector<LoopIndex>& indices) {
       text += negative ? " - " : " + ";
     }
     const auto magnitude = negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-    if (factor.empty()) {
-      text += fmt::format("{}", magnitude);
-    } else if (magnitude == 1) {
-      text += factor;
-    } else {
-      text += fmt::format("{}*{}", magnitude, factor);
-    }
+    const fmt::format_int digits(magnitude);
+    if (factor.empty() || magnitude != 1) text.append(digits.data(), digits.size());
+    if (!factor.empty() && magnitude != 1) text += '*';
+    text += factor;
   };
   for (std::size_t q = 0; q < affine.coefficient.size() && q < indices.size(); ++q) {
     term(affine.coefficient[q], indices[q].name);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/few.hpp"
 #include "ir/types.hpp"
 
 namespace ricci::ir {
@@ -18,7 +19,7 @@ struct LoopIndex {
 /// sum_q coefficient[q] * index[q] + constant, in elements of the buffer it addresses. One coefficient per index of the
 /// program, zero where the index does not occur.
 struct Affine {
-  std::vector<std::int64_t> coefficient;
+  Few<std::int64_t, 12> coefficient;
   std::int64_t constant = 0;
   bool operator==(const Affine&) const = default;
 };

@@ -5,7 +5,7 @@
 
 namespace ricci::ir {
 
-void select_indices(Program& program, const std::vector<std::size_t>& order) {
+void select_indices(Program& program, const Few<std::size_t>& order) {
   const bool all = order.size() == program.indices.size() && std::is_sorted(order.begin(), order.end());
   if (all) {  // as it is
     for (auto& node : program.nodes) std::sort(node.over.begin(), node.over.end());
@@ -13,14 +13,13 @@ void select_indices(Program& program, const std::vector<std::size_t>& order) {
   }
   std::vector<LoopIndex> indices;
   indices.reserve(order.size());
-  std::vector<int> place(program.indices.size(), -1);
+  Few<int> place(program.indices.size(), -1);
   for (const auto q : order) {
     place[q] = static_cast<int>(indices.size());
     indices.push_back(std::move(program.indices[q]));
   }
-  std::vector<std::int64_t> before;
   for_each_access(program, [&](Affine& affine) {
-    before.assign(affine.coefficient.begin(), affine.coefficient.end());
+    const auto before = affine.coefficient;
     affine.coefficient.resize(order.size());
     for (std::size_t k = 0; k < order.size(); ++k) affine.coefficient[k] = before[order[k]];
   });

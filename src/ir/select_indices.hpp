@@ -15,6 +15,6 @@ void for_each_access(Program& program, F f) {
 }
 
 /// Keeps the indices `order[k]`, in that order, and their coefficients. Dropped indices must not be used by any node.
-void select_indices(Program& program, const std::vector<std::size_t>& order);
+void select_indices(Program& program, const Few<std::size_t>& order);
 
 }  // namespace ricci::ir

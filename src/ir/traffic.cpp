@@ -9,7 +9,7 @@ namespace {
 
 /// Elements of one buffer that a kernel touches: the lesser of the sum over its accesses and their common span.
 struct Footprint {
-  std::set<std::pair<std::vector<std::int64_t>, std::int64_t>> accesses;  // each offset once
+  std::set<std::pair<decltype(Affine::coefficient), std::int64_t>> accesses;  // each offset once
   std::int64_t sum = 0;
 
   void add(const Affine& offset, std::int64_t elements) {

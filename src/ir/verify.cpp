@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 #include <set>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "ir/operation_types.hpp"
@@ -49,7 +51,7 @@ class Verifier {
     for (std::size_t q = 0; q < program_.indices.size(); ++q) {
       if (!run_over_[q] && program_.indices[q].extent == 0) empty_ = true;
     }
-    std::vector<bool> accessed(program_.buffers.size());
+    Few<bool> accessed(program_.buffers.size());
     const auto access = [&](int k, const Affine& affine) {
       require(k >= 0 && k < static_cast<int>(program_.buffers.size()), "an access names a buffer of the program");
       require(affine.coefficient.size() == program_.indices.size(), "an access has one coefficient per index");
@@ -64,13 +66,18 @@ class Verifier {
       require(!accessed[k] || declared.first <= declared.last || program_.points() == 0,
               "a buffer has a first and a last offset");
     }
-    std::vector<std::string_view> names;
-    names.reserve(program_.indices.size() + program_.buffers.size() + program_.params.size());
-    for (const auto& index : program_.indices) names.push_back(index.name);
-    for (const auto& declared : program_.buffers) names.push_back(declared.name);
-    for (const auto& param : program_.params) names.push_back(param.name);
-    std::sort(names.begin(), names.end());
-    require(std::adjacent_find(names.begin(), names.end()) == names.end(), "names are unique");
+    const auto count = program_.indices.size() + program_.buffers.size() + program_.params.size();
+    Few<const std::string*, 64> known(std::bit_ceil(2 * count + 1));  // names by hash, or behind what is there
+    const auto declare = [&](const auto& named) {
+      auto k = std::accumulate(named.name.begin(), named.name.end(), std::size_t{0},
+                               [](std::size_t hash, char c) { return 31 * hash + static_cast<unsigned char>(c); });
+      for (k %= known.size(); known[k] != nullptr; k = (k + 1) % known.size())
+        require(*known[k] != named.name, "names are unique");
+      known[k] = &named.name;
+    };
+    std::for_each(program_.indices.begin(), program_.indices.end(), declare);
+    std::for_each(program_.buffers.begin(), program_.buffers.end(), declare);
+    std::for_each(program_.params.begin(), program_.params.end(), declare);
   }
 
   void node(NodeId id) {
@@ -181,7 +188,7 @@ class Verifier {
   /// A reduced index has a value only inside its reductions.
   void index_values() const {
     const auto count = program_.indices.size();
-    std::vector<char> rows((program_.nodes.size() + 1) * count);  // one for each node, and one of what it runs over
+    Few<char, 128> rows((program_.nodes.size() + 1) * count);  // one for each node, and one of what it runs over
     auto* const over = rows.data();
     auto* const needs = rows.data() + count;
     for (std::size_t id = 0; id < program_.nodes.size(); ++id) {
@@ -262,8 +269,8 @@ class Verifier {
   }
 
   const Program& program_;
-  std::vector<bool> run_over_;  // per index: whether a reduction, scan or compaction runs over it
-  bool empty_ = false;          // no points
+  Few<bool> run_over_;  // per index: whether a reduction, scan or compaction runs over it
+  bool empty_ = false;  // no points
 };
 
 }  // namespace

@@ -488,7 +488,7 @@ void KernelLowering::drop_unused() {
              loop_number = keep(made.indices, loops);
   const auto renumber = [](int& k, const std::vector<int>& number) { k = number[static_cast<std::size_t>(k)]; };
   const auto renumber_affine = [&](Affine& affine) {
-    std::vector<std::int64_t> coefficient(made.indices.size());
+    decltype(affine.coefficient) coefficient(made.indices.size());
     for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
       if (affine.coefficient[q] != 0) coefficient[static_cast<std::size_t>(loop_number[q])] = affine.coefficient[q];
     }

@@ -16,8 +16,22 @@ bool has_points(const ir::Program& program) {
   return true;
 }
 
+namespace {
+
+/// Numbers that the form of a program has at most.
+std::size_t most_of(const ir::Program& program) {
+  constexpr std::size_t kHead = 3, kBuffer = 4, kNode = 5, kStatement = 3;
+  const auto loops = program.indices.size();
+  return kHead + loops + kBuffer * program.buffers.size() + program.params.size() +
+         (kNode + loops) * program.nodes.size() + (kStatement + loops) * program.statements.size();
+}
+
+}  // namespace
+
 void add_form(Form& form, const ir::Program& program) {
-  const auto add = [&](auto value) { form.push_back(static_cast<std::uint64_t>(value)); };
+  auto size = form.size();
+  form.resize(size + most_of(program));
+  const auto add = [&](auto value) { form[size++] = static_cast<std::uint64_t>(value); };
   const auto add_two = [&](auto low, auto high) {
     constexpr int kHalf = 32;
     add(static_cast<std::uint64_t>(static_cast<std::uint32_t>(low)) |
@@ -31,7 +45,7 @@ void add_form(Form& form, const ir::Program& program) {
   };
   const auto add_affine = [&](const ir::Affine& affine) {
     add(affine.constant);
-    form.insert(form.end(), affine.coefficient.begin(), affine.coefficient.end());
+    for (const auto coefficient : affine.coefficient) add(coefficient);
   };
   add_bytes(program.exact, program.precision);
   add_two(program.indices.size(), program.buffers.size());
@@ -62,7 +76,7 @@ void add_form(Form& form, const ir::Program& program) {
       default:
         add_two(node.operand[0], node.operand[1]);
         add(node.operand[2]);
-        form.insert(form.end(), node.over.begin(), node.over.end());
+        for (const int q : node.over) add(q);
     }
   }
   for (const auto& statement : program.statements) {
@@ -70,6 +84,7 @@ void add_form(Form& form, const ir::Program& program) {
     add(statement.step);
     add_affine(statement.offset);
   }
+  form.resize(size);
 }
 
 std::size_t HashOfForm::operator()(const Form& form) const noexcept {

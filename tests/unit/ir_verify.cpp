@@ -105,8 +105,8 @@ TEST_CASE("an empty domain reaches nothing") {
 
 TEST_CASE("affine sums as text") {
   const std::vector<LoopIndex> indices = {{"a", 2}, {"b", 3}, {"c", 4}};
-  const auto text = [&](std::vector<std::int64_t> coefficient, std::int64_t constant) {
-    return print(Affine{std::move(coefficient), constant}, indices);
+  const auto text = [&](std::initializer_list<std::int64_t> coefficient, std::int64_t constant) {
+    return print(Affine{coefficient, constant}, indices);
   };
   CHECK(text({0, 0, 0}, 0) == "0");
   CHECK(text({1, 0, 0}, 0) == "a");

@@ -285,7 +285,9 @@ inline ir::Program rewritten(const ir::Program& program, std::uint64_t seed, boo
   put(program.buffers, other.buffers, buffer, "T");
   put(program.params, other.params, param, "x");
   const auto moved = [&](const ir::Affine& affine) {
-    ir::Affine result{std::vector<std::int64_t>(index.size()), affine.constant};
+    ir::Affine result;
+    result.coefficient.resize(index.size());
+    result.constant = affine.constant;
     for (std::size_t q = 0; q < index.size(); ++q) {
       result.coefficient[static_cast<std::size_t>(index[q])] = affine.coefficient[q];
     }
@@ -296,7 +298,7 @@ inline ir::Program rewritten(const ir::Program& program, std::uint64_t seed, boo
   const auto copy = [&](const auto& self, ir::NodeId id) -> ir::NodeId {
     if (known.count(id) != 0 && random() % 4 != 0) return known[id];
     auto node = program.nodes[static_cast<std::size_t>(id)];
-    auto terms = regroup ? chains.terms(id) : std::vector<ir::Term>();
+    auto terms = regroup ? chains.terms(id) : decltype(chains.terms(id))();
     if (!terms.empty()) {
       std::shuffle(terms.begin(), terms.end(), random);
       const auto added = std::find_if(terms.begin(), terms.end(), [](const auto& t) { return !t.inverse; });

@@ -18,8 +18,8 @@ namespace ricci::ir {
 namespace {
 
 /// Indices that a scan or a compaction runs over: these are kept, whatever their extent.
-std::vector<bool> ordered_indices(const Program& program) {
-  std::vector<bool> ordered(program.indices.size());
+Few<bool> ordered_indices(const Program& program) {
+  Few<bool> ordered(program.indices.size());
   for (const auto& node : program.nodes) {
     if (node.kind != NodeKind::scan && node.kind != NodeKind::compact) continue;
     for (const int q : node.over) ordered[static_cast<std::size_t>(q)] = true;
@@ -28,8 +28,8 @@ std::vector<bool> ordered_indices(const Program& program) {
 }
 
 /// Indices whose value a node uses.
-std::vector<bool> valued_indices(const Program& program) {
-  std::vector<bool> valued(program.indices.size());
+Few<bool> valued_indices(const Program& program) {
+  Few<bool> valued(program.indices.size());
   for (const auto& node : program.nodes) {
     if (node.kind == NodeKind::index) valued[static_cast<std::size_t>(node.source)] = true;
   }
@@ -37,8 +37,8 @@ std::vector<bool> valued_indices(const Program& program) {
 }
 
 /// Per node: whether its value depends on the identity of the reduction around it.
-std::vector<bool> guarded_nodes(const Program& program) {
-  std::vector<bool> guarded(program.nodes.size());
+Few<bool> guarded_nodes(const Program& program) {
+  Few<bool> guarded(program.nodes.size());
   for (std::size_t id = 0; id < guarded.size(); ++id) {
     const auto& node = program.nodes[id];
     guarded[id] = node.kind == NodeKind::guard;
@@ -66,7 +66,7 @@ Program drop_unit_indices(Program program) {
       if (program.indices[q].extent == 1) affine.coefficient[q] = 0;
     }
   });
-  std::vector<NodeId> value(program.nodes.size());  // replacement of each node
+  Few<NodeId> value(program.nodes.size());  // replacement of each node
   for (std::size_t id = 0; id < value.size(); ++id) {
     auto& node = program.nodes[id];
     value[id] = static_cast<NodeId>(id);
@@ -90,7 +90,7 @@ Program drop_unit_indices(Program program) {
   for (auto& statement : program.statements) statement.value = value[static_cast<std::size_t>(statement.value)];
   program = drop_unused(std::move(program));
   const auto now_free = program.free_indices();
-  std::vector<std::size_t> kept;
+  Few<std::size_t> kept;
   for (std::size_t q = 0; q < program.indices.size(); ++q) {
     const bool gone = !free[q] && now_free[q];  // no reduction uses it any more
     if (!gone && (program.indices[q].extent != 1 || !now_free[q])) kept.push_back(q);
@@ -131,16 +131,16 @@ Program order_by_output(Program program) {
   };
   const auto loads = static_cast<std::size_t>(std::count_if(
       program.nodes.begin(), program.nodes.end(), [](const Node& node) { return node.kind == NodeKind::load; }));
-  std::vector<std::int64_t> all_strides;  // of loads, largest first, index after index
+  Few<std::int64_t, 64> all_strides;  // of loads, largest first, index after index
   all_strides.reserve(loads * program.indices.size());
   for (std::size_t q = 0; q < program.indices.size(); ++q) {
     for (const auto& node : program.nodes) {
       if (node.kind == NodeKind::load) all_strides.push_back(std::abs(node.offset.coefficient[q]));
     }
-    std::sort(all_strides.end() - static_cast<std::ptrdiff_t>(loads), all_strides.end(), std::greater<>());
+    std::sort(all_strides.end() - loads, all_strides.end(), std::greater<>());
   }
-  const auto strides = [&](std::size_t q) { return std::span(all_strides).subspan(q * loads, loads); };
-  std::vector<std::size_t> order(program.indices.size());
+  const auto strides = [&](std::size_t q) { return std::span(all_strides.data() + q * loads, loads); };
+  Few<std::size_t> order(program.indices.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](auto p, auto q) {
     if (free[p] != free[q]) return static_cast<bool>(free[p]);
@@ -167,7 +167,7 @@ Program order_by_output(Program program) {
 Program merge_adjacent(Program program) {
   const auto ordered = ordered_indices(program);
   const auto valued = valued_indices(program);
-  std::vector<std::size_t> kept;
+  Few<std::size_t> kept;
   for (std::size_t q = 0; q < program.indices.size(); ++q) {
     bool merges = !kept.empty() && !ordered[q] && !valued[q] && !ordered[kept.back()] && !valued[kept.back()];
     if (merges) {
@@ -241,7 +241,7 @@ std::string letter(char first, std::size_t k) {
 /// strides, so that the input reads "abc". Names do not depend on the user's problem, since several problems share a
 /// kernel. Needs the order of nodes, buffers and parameters to be final.
 Program rename(Program program) {
-  std::vector<std::size_t> order(program.indices.size());
+  Few<std::size_t> order(program.indices.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto first_load = std::find_if(program.nodes.begin(), program.nodes.end(),
                                        [](const Node& node) { return node.kind == NodeKind::load; });
@@ -261,7 +261,7 @@ Program rename(Program program) {
   for (std::size_t k = 0; k < program.params.size() + std::size(kParams); ++k) {
     names.push_back(k < std::size(kParams) ? kParams[k] : fmt::format("p{}", k));
   }
-  std::vector<bool> named(program.params.size());
+  Few<bool> named(program.params.size());
   for (std::size_t k = 0; k < named.size() && names[1] == kParams[1]; ++k) {
     if (!scales_output(program, static_cast<int>(k))) continue;
     program.params[k].name = names[1];

@@ -13,9 +13,9 @@ namespace ricci::ir {
 namespace {
 
 /// Keeps the nodes `order`, operands before users, in that order.
-void select_nodes(Program& program, const std::vector<NodeId>& order) {
+void select_nodes(Program& program, const Few<NodeId>& order) {
   if (order.size() == program.nodes.size() && std::is_sorted(order.begin(), order.end())) return;  // as it is
-  std::vector<NodeId> place(program.nodes.size(), -1);
+  Few<NodeId> place(program.nodes.size(), -1);
   std::vector<Node> nodes;
   nodes.reserve(order.size());
   for (const auto id : order) {
@@ -29,8 +29,8 @@ void select_nodes(Program& program, const std::vector<NodeId>& order) {
 }
 
 /// Per node: whether a statement uses it.
-std::vector<bool> used_nodes(const Program& program) {
-  std::vector<bool> used(program.nodes.size());
+Few<bool> used_nodes(const Program& program) {
+  Few<bool> used(program.nodes.size());
   for (const auto& statement : program.statements) used[static_cast<std::size_t>(statement.value)] = true;
   for (std::size_t id = used.size(); id-- > 0;) {
     const auto& node = program.nodes[id];
@@ -112,7 +112,7 @@ class Sorter {
     origin_.clear();
     now_ = &nodes_;
     nodes_.reserve(program_.nodes.size());
-    std::vector<NodeId> place(program_.nodes.size(), -1);
+    Few<NodeId> place(program_.nodes.size(), -1);
     for (std::size_t id = 0; id < place.size(); ++id) {
       if (chains_.inner(static_cast<NodeId>(id))) continue;
       const auto& node = program_.nodes[id];
@@ -144,7 +144,7 @@ class Sorter {
     return static_cast<NodeId>(nodes_.size()) - 1;
   }
 
-  NodeId chain(const Node& like, std::vector<Term> terms) {
+  NodeId chain(const Node& like, Few<Term, 8> terms) {
     // What is subtracted stands behind what it is subtracted from.
     std::stable_sort(terms.begin(), terms.end(), [&](const Term& x, const Term& y) {
       if (x.inverse != y.inverse) return y.inverse;
@@ -246,14 +246,14 @@ class Sorter {
   const Chains chains_;
   std::vector<Node> nodes_;       // as they are made
   const std::vector<Node>* now_;  // these or, before, the program's; of each: does it read outputs, which it was
-  std::vector<bool> reads_;
-  std::vector<NodeId> origin_;
+  Few<bool> reads_;
+  Few<NodeId> origin_;
 };
 
 }  // namespace
 
-std::vector<bool> reads_outputs(const Program& program) {
-  std::vector<bool> reads(program.nodes.size());
+Few<bool> reads_outputs(const Program& program) {
+  Few<bool> reads(program.nodes.size());
   for (std::size_t id = 0; id < reads.size(); ++id) {
     const auto& node = program.nodes[id];
     if (node.kind == NodeKind::load) reads[id] = program.buffers[static_cast<std::size_t>(node.source)].written;
@@ -271,7 +271,7 @@ bool uses_all_nodes(const Program& program) {
 
 Program drop_unused(Program program) {
   const auto used = used_nodes(program);
-  std::vector<NodeId> order;
+  Few<NodeId> order;
   order.reserve(used.size());
   for (std::size_t id = 0; id < used.size(); ++id) {
     if (used[id]) order.push_back(static_cast<NodeId>(id));
@@ -282,13 +282,13 @@ Program drop_unused(Program program) {
 
 Program share_nodes(Program program) {
   const NodeValue value(program.nodes);
-  std::vector<NodeId> known(std::bit_ceil(2 * program.nodes.size()), -1);  // by hash, or behind what is there
+  Few<NodeId, 64> known(std::bit_ceil(2 * program.nodes.size()), -1);  // by hash, or behind what is there
   const auto first_like = [&](NodeId id) {
     auto k = value(id) % known.size();
     while (known[k] >= 0 && !value(known[k], id)) k = (k + 1) % known.size();
     return known[k] < 0 ? known[k] = id : known[k];
   };
-  std::vector<NodeId> same(program.nodes.size());
+  Few<NodeId> same(program.nodes.size());
   for (std::size_t id = 0; id < same.size(); ++id) {
     auto& node = program.nodes[id];
     for (int k = 0; k < operand_count(node); ++k) node.operand[k] = same[static_cast<std::size_t>(node.operand[k])];
@@ -314,15 +314,15 @@ namespace {
 
 /// The nodes that statements need, operands before users: depth first, leaves last, next to their use. The way down is
 /// a list, as chains are as long as programs are.
-std::vector<NodeId> use_order(const Program& program) {
+Few<NodeId> use_order(const Program& program) {
   struct Visit {
     NodeId id;
     int next = 0;  // of its operands, those that are not leaves first
   };
-  std::vector<NodeId> order;
+  Few<NodeId> order;
   order.reserve(program.nodes.size());
-  std::vector<bool> seen(program.nodes.size());
-  std::vector<Visit> open;
+  Few<bool> seen(program.nodes.size());
+  Few<Visit, 16> open;
   open.reserve(program.nodes.size());
   const auto enter = [&](NodeId id) {
     if (seen[static_cast<std::size_t>(id)]) return;
@@ -354,7 +354,7 @@ Program number(Program program) {
   const auto order = use_order(program);
   select_nodes(program, order);
 
-  std::vector<int> buffer(program.buffers.size(), -1), param(program.params.size(), -1);
+  Few<int> buffer(program.buffers.size(), -1), param(program.params.size(), -1);
   std::vector<Buffer> buffers;
   buffers.reserve(program.buffers.size());
   std::vector<Param> params;

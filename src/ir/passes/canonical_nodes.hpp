@@ -7,7 +7,7 @@
 namespace ricci::ir {
 
 /// Per node: whether it reads what the program writes.
-std::vector<bool> reads_outputs(const Program& program);
+Few<bool> reads_outputs(const Program& program);
 
 /// Whether statements use all nodes.
 bool uses_all_nodes(const Program& program);

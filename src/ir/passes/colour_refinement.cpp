@@ -58,7 +58,7 @@ class Refinement {
   }
 
  private:
-  static std::size_t distinct(const std::vector<std::uint64_t>& numbers, const std::vector<bool>& used) {
+  static std::size_t distinct(const std::vector<std::uint64_t>& numbers, const Few<bool>& used) {
     std::vector<std::uint64_t> values;
     values.reserve(numbers.size());
     for (std::size_t k = 0; k < numbers.size(); ++k) {
@@ -194,7 +194,7 @@ class Refinement {
 
   /// Gives the first of several parts with one role a role of its own; false when there are none.
   bool tell_apart() {
-    const std::pair<std::vector<std::uint64_t>*, const std::vector<bool>*> lists[] = {
+    const std::pair<std::vector<std::uint64_t>*, const Few<bool>*> lists[] = {
         {&colours_.buffer, &used_buffer_}, {&colours_.param, &used_param_}, {&colours_.index, &used_index_}};
     for (const auto& [numbers, used] : lists) {
       std::map<std::uint64_t, std::vector<std::size_t>> members;
@@ -212,9 +212,9 @@ class Refinement {
 
   const Program& program_;
   const Chains chains_;
-  std::vector<std::vector<Term>> terms_;  // per node: of the chain that ends in it
-  std::vector<std::uint64_t> down_;       // per node
-  std::vector<bool> used_index_, used_buffer_, used_param_;
+  std::vector<Few<Term, 8>> terms_;  // per node: of the chain that ends in it
+  std::vector<std::uint64_t> down_;  // per node
+  Few<bool> used_index_, used_buffer_, used_param_;
   Colours colours_;
 };
 
@@ -225,7 +225,7 @@ bool is_sum(OpCode op) { return op == OpCode::add || op == OpCode::sub; }
 Colours colours(const Program& program) { return Refinement(program).run(); }
 
 Chains::Chains(const Program& program) : program_(program), inner_(program.nodes.size()) {
-  std::vector<int> users(program.nodes.size());
+  Few<int> users(program.nodes.size());
   for (const auto& node : program.nodes) {
     for (int k = 0; k < operand_count(node); ++k) ++users[static_cast<std::size_t>(node.operand[k])];
   }
@@ -246,17 +246,17 @@ Chains::Chains(const Program& program) : program_(program), inner_(program.nodes
   }
 }
 
-std::vector<Term> Chains::terms(NodeId root) const {
+Few<Term, 8> Chains::terms(NodeId root) const {
   const auto& node = program_.nodes[static_cast<std::size_t>(root)];
-  std::vector<Term> terms;
+  Few<Term, 8> terms;
   if (node.kind != NodeKind::op || inner(root)) return terms;
   const bool difference = node.op == OpCode::sub && (!program_.exact || is_integer(node.type));
   if (commutes(node.op) || difference) collect(root, terms);
   return terms;
 }
 
-void Chains::collect(NodeId root, std::vector<Term>& terms) const {
-  std::vector<Term> open{{root, false}};
+void Chains::collect(NodeId root, Few<Term, 8>& terms) const {
+  Few<Term, 8> open{{root, false}};
   while (!open.empty()) {
     const auto [id, inverse] = open.back();
     open.pop_back();

@@ -24,13 +24,13 @@ class Chains {
   /// Whether the node is a link inside of the chain of its only user.
   bool inner(NodeId id) const { return inner_[static_cast<std::size_t>(id)]; }
   /// The operands of the chain that ends in `root`, left to right; none when the node ends no chain.
-  std::vector<Term> terms(NodeId root) const;
+  Few<Term, 8> terms(NodeId root) const;
 
  private:
-  void collect(NodeId root, std::vector<Term>& terms) const;
+  void collect(NodeId root, Few<Term, 8>& terms) const;
 
   const Program& program_;
-  std::vector<bool> inner_;
+  Few<bool> inner_;
 };
 
 /// A colour for every index, buffer and parameter: the same in programs that differ only in names and order. Unique

@@ -17,7 +17,7 @@ inline bool contains(const std::vector<int>& list, int value) {
 /// Whether a node that `root` is made of, itself included, is one for which f holds.
 template <class F>
 bool any_below(const Program& program, NodeId root, F f) {
-  std::vector<bool> used(program.nodes.size());
+  Few<bool> used(program.nodes.size());
   used[at(root)] = true;
   for (std::size_t id = at(root) + 1; id-- > 0;) {
     if (!used[id]) continue;

@@ -50,7 +50,6 @@ StepPiece::StepPiece(const Step& from)
   builder.program.indices.reserve(from.program.indices.size() + kMore);
   builder.program.buffers.reserve(from.program.buffers.size() + kMore);
   builder.program.nodes.reserve(from.program.nodes.size() + kMore);
-  terms_.reserve(from.program.indices.size() + kMore);
 }
 
 int StepPiece::index(int from, std::int64_t extent, std::int64_t factor, std::int64_t offset, const char* ending) {
@@ -87,7 +86,8 @@ std::vector<int> StepPiece::whole(const std::vector<int>& old) {
 }
 
 void StepPiece::forget(int old) {
-  std::erase_if(terms_, [&](const Term& term) { return term.old == old; });
+  const auto rest = std::remove_if(terms_.begin(), terms_.end(), [&](const Term& term) { return term.old == old; });
+  terms_.resize(static_cast<std::size_t>(rest - terms_.begin()));
   constant_[at(old)] = 0;
   std::fill(known_.begin(), known_.end(), -1);
 }
@@ -100,7 +100,7 @@ NodeId StepPiece::copy(NodeId old) {
     NodeId id;
     int next = 0;
   };
-  std::vector<Visit> open{{old}};
+  Few<Visit, 16> open{{old}};
   while (!open.empty()) {
     auto& visit = open.back();
     const auto& node = from_.program.nodes[at(visit.id)];
@@ -132,16 +132,16 @@ NodeId StepPiece::copy_node(const Node& node) {
   return builder.like(renamed, operand);
 }
 
-Affine StepPiece::affine(const Affine& old) {
+Affine StepPiece::affine(std::span<const std::int64_t> coefficient, std::int64_t constant) {
   Affine made;
-  made.constant = old.constant;
-  for (std::size_t q = 0; q < old.coefficient.size(); ++q) {
-    if (old.coefficient[q] == 0) continue;
+  made.constant = constant;
+  for (std::size_t q = 0; q < coefficient.size(); ++q) {
+    if (coefficient[q] == 0) continue;
     whole(static_cast<int>(q));
-    made.constant += old.coefficient[q] * constant_[q];
+    made.constant += coefficient[q] * constant_[q];
   }
   made.coefficient.resize(builder.program.indices.size());
-  for (const auto& term : terms_) made.coefficient[at(term.made)] += old.coefficient[at(term.old)] * term.factor;
+  for (const auto& term : terms_) made.coefficient[at(term.made)] += coefficient[at(term.old)] * term.factor;
   return made;
 }
 
@@ -174,7 +174,7 @@ int StepPiece::declare(int storage, const Buffer& declared, bool written) {
 }
 
 Affine StepPiece::row(const Rows& rows, int index, std::int64_t stride) {
-  auto made = affine({rows.stride, 0});
+  auto made = affine(rows.stride, 0);
   if (index >= 0) add_term(made, index, stride);
   return made;
 }

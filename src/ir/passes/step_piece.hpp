@@ -1,6 +1,7 @@
 // New steps made of parts of an old one, over other indices.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,7 @@ class StepPiece {
   void replace(NodeId old, NodeId made) { known_[at(old)] = made; }
 
   NodeId copy(NodeId old);
-  Affine affine(const Affine& old);
+  Affine affine(const Affine& old) { return affine(old.coefficient, old.constant); }
   /// affine += coefficient * index, of new ones.
   static void add_term(Affine& affine, int index, std::int64_t coefficient);
 
@@ -73,6 +74,7 @@ class StepPiece {
   };
 
   NodeId copy_node(const Node& node);
+  Affine affine(std::span<const std::int64_t> coefficient, std::int64_t constant);
   std::vector<int> whole(const std::vector<int>& old);
   const Term* first_term(int old) const;
   int declare(int storage, const Buffer& declared, bool written);
@@ -80,9 +82,9 @@ class StepPiece {
   NodeId index_value(int old);
 
   const Step& from_;
-  std::vector<Term> terms_;
-  std::vector<std::int64_t> constant_;  // per old index
-  std::vector<NodeId> known_;           // per old node; -1: none
+  Few<Term, 16> terms_;
+  Few<std::int64_t, 16> constant_;  // per old index
+  Few<NodeId> known_;               // per old node; -1: none
   std::vector<int> storage_, param_;
 };
 

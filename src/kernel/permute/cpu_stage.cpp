@@ -65,7 +65,7 @@ TransposeBlock transpose_block(const Moves& moves) {
 }
 
 std::vector<std::int64_t> offsets(const std::vector<MixedRadixDigit>& digits, std::size_t first, std::size_t last,
-                                  const std::vector<std::int64_t>& stride) {
+                                  std::span<const std::int64_t> stride) {
   std::vector<std::int64_t> list{0};
   for (std::size_t k = first; k < last; ++k) {
     const auto step = stride[static_cast<std::size_t>(digits[k].index)] * digits[k].step;

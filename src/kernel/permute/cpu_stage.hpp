@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernel/permute/moves.hpp"
@@ -46,7 +47,7 @@ StageArrays stage_arrays(const ir::Program& program, const Moves& moves);
 
 /// The offsets of all points of digits first .. last-1, fastest digit first: sums of value * stride.
 std::vector<std::int64_t> offsets(const std::vector<MixedRadixDigit>& digits, std::size_t first, std::size_t last,
-                                  const std::vector<std::int64_t>& stride);
+                                  std::span<const std::int64_t> stride);
 
 /// The prefetch of the input of later tiles, line by line between the stores of the current ones, so that reads and
 /// writes of memory overlap.

@@ -144,7 +144,7 @@ std::string MappedTile::first_name() const {
   return mapping_.digits.empty() ? std::string() : tile_.index(mapping_.digits.front().index).name;
 }
 
-Affine MappedTile::offset(const std::vector<std::int64_t>& coefficient) const {
+Affine MappedTile::offset(std::span<const std::int64_t> coefficient) const {
   Affine sum;
   for (std::size_t q = 0; q < coefficient.size(); ++q) sum = sum + coefficient[q] * inner_[q];
   return sum;

@@ -1,6 +1,7 @@
 // The tile that a block or a warp moves: where it begins, and which of its points a thread handles in which round.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,7 @@ class MappedTile {
   /// The first index of the mapping, for people.
   std::string first_name() const;
   /// sum of coefficient * index.
-  Affine offset(const std::vector<std::int64_t>& coefficient) const;
+  Affine offset(std::span<const std::int64_t> coefficient) const;
   /// When the position lies in the tile and in the tensor, any element of its vector being enough.
   std::vector<Condition> guard() const;
 

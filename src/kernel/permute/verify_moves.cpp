@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "kernel/kernel.hpp"
@@ -48,7 +49,7 @@ void verify_kept_blocks(const Moves& moves, const ir::Program& program) {
   const auto& from = program.nodes[static_cast<std::size_t>(stage.load)].offset.coefficient;
   std::vector<bool> taken(program.indices.size());
   const auto neighbours = [&](const std::vector<MixedRadixDigit>& digits, int count,
-                              const std::vector<std::int64_t>& stride) {
+                              std::span<const std::int64_t> stride) {
     if (count < 1 || count > static_cast<int>(digits.size())) return false;
     std::int64_t run = 1;
     for (int k = 0; k < count; ++k) {

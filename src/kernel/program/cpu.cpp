@@ -135,7 +135,7 @@ class TileLoops {
   /// The parts of the statements one after the other, in place; what the next strip reads is prefetched meanwhile.
   void add_parts() {
     const auto lane = static_cast<std::size_t>(block_.lane);
-    std::set<std::pair<int, std::vector<std::int64_t>>> prefetched;
+    std::set<std::pair<int, decltype(ir::Affine::coefficient)>> prefetched;
     for (const auto& part : loops_.parts) {
       auto program = program_;
       program.statements.clear();

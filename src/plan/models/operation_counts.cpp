@@ -90,8 +90,9 @@ class Evaluations {
       const bool scan = value.kind == NodeKind::scan;
       if (const auto start = value.operand[scan ? 1 : 2]; start >= 0) evaluate(start);
       // The place where a compaction begins.
-      if (!scan && statement.offset != ir::Affine{std::vector<std::int64_t>(statement.offset.coefficient.size()), 0})
-        times_[place(statement.value)] += here_;
+      const auto& begin = statement.offset;
+      const bool moves = std::any_of(begin.coefficient.begin(), begin.coefficient.end(), [](auto c) { return c != 0; });
+      if (!scan && (moves || begin.constant != 0)) times_[place(statement.value)] += here_;
       const auto values = extent(value.over[0]);
       if (values == 0) return;
       if (scan) hoist(value.operand[0], one(value.over));
