@@ -238,12 +238,13 @@ class Tune(TuningCase):
         ours, theirs = pty.openpty()
         with subprocess.Popen([cli_tool.COMMAND, "tune", "cases.csv", *FEW], cwd=self.folder,
                               env={**os.environ, **self.env}, stdout=subprocess.DEVNULL, stderr=theirs) as process:
-            said = b""
+            said, stopped = b"", False
             while process.poll() is None or select.select([ours], [], [], 0)[0]:
                 if select.select([ours], [], [], 0.1)[0]:
                     said += os.read(ours, 10000)
-                if re.search(bar, said):
-                    process.send_signal(signal.SIGINT)
+                if not stopped and re.search(bar, said):
+                    process.send_signal(signal.SIGINT)  # once: the second one ends it at once
+                    stopped = True
             self.assertEqual(process.returncode, -signal.SIGINT)
         os.close(ours)
         os.close(theirs)
