@@ -35,6 +35,8 @@ std::vector<std::string> flags(const CpuCompileOptions& options) {
       "-nostdsysteminc", "-nobuiltininc",
       // Code that runs wherever it is put, and calls within reach.
       "-mrelocation-model", "pic", "-pic-level", "2", "-disable-llvm-verifier"};
+  // The text says which of its loops are unrolled.
+  if (options.tiled) arguments.emplace_back("-fno-unroll-loops");
   arguments.insert(arguments.end(), options.extra.begin(), options.extra.end());
   return arguments;
 }

@@ -249,7 +249,8 @@ class Expander {
       round.push_back(std::move(s));
     auto body = has_rounds({mma}) ? fetched(mma.depth) : Body();
     for (auto& s : round) body.push_back(std::move(s));
-    return loops(mma.depth, Bind::serial, std::move(body));
+    constexpr std::int64_t kSpelt = 128;  // products
+    return loops_inside_spelt(mma.depth, kSpelt / (product(mma.rows) * product(columns.digits)), std::move(body));
   }
 
   Value factor(Access access, DType to, bool conj) const {
@@ -408,6 +409,16 @@ Body loops(const std::vector<Digit>& digits, Bind bind, Body inner, const std::v
   }
   name([](const Let&) { return true; });
   return inner;
+}
+
+Body loops_inside_spelt(std::vector<Digit> digits, std::int64_t most, Body inner) {
+  std::int64_t rounds = 1;
+  while (!digits.empty() && rounds * digits.back().extent <= most) {
+    rounds *= digits.back().extent;
+    inner = loops({digits.back()}, Bind::unroll, std::move(inner));
+    digits.pop_back();
+  }
+  return loops(digits, Bind::serial, std::move(inner));
 }
 
 int add_registers(Kernel& kernel, const std::string& stem, DType type, std::int64_t count, int lanes, int origin) {

@@ -82,13 +82,11 @@ class CopyExpander {
   }
 
  private:
+  /// Rounds of so many and fewer are spelt out.
+  static constexpr std::int64_t kVectors = 4, kElements = 16;
+
   const std::string& name(Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
   DType type(const Access& access) const { return kernel_.array(access.array).type; }
-
-  static Body nest(const std::vector<Digit>& digits, Body inner) {
-    for (std::size_t k = digits.size(); k-- > 0;) inner = {loop_over(digits[k].var, Bind::serial, std::move(inner))};
-    return inner;
-  }
 
   /// Loops over digits as far as they are inside of the tensor: a digit that is a block of a ragged index ends where
   /// the index does.
@@ -107,9 +105,19 @@ class CopyExpander {
         }
         if (step > 1 && !digits[k].padded) limits.push_back({base, condition.below});
       }
-      inner = {loop_over(digits[k].var, Bind::serial, std::move(inner), std::move(limits))};
+      const bool spelt = k + 1 == digits.size() && kernel_.extent(digits[k].var) <= kVectors && stores_alone(inner);
+      inner = {loop_over(digits[k].var, spelt ? Bind::unroll : Bind::serial, std::move(inner), std::move(limits))};
     }
     return inner;
+  }
+
+  /// Whether a body, all that its conditions choose from, has no loops and no vectors to turn.
+  static bool stores_alone(const Body& body) {
+    return std::all_of(body.begin(), body.end(), [](const Statement& statement) {
+      const auto* branch = std::get_if<If>(&statement.node);
+      return branch != nullptr ? stores_alone(branch->then) && stores_alone(branch->otherwise)
+                               : std::holds_alternative<Store>(statement.node);
+    });
   }
 
   /// The innermost digits of a copy: neighbours in what is written and in what is read.
@@ -271,7 +279,7 @@ class CopyExpander {
   }
 
   Body zeros(const Copy& copy, const std::vector<Digit>& digits) {
-    return nest(digits, {{Store{copy.to, zero_of(type(copy.to))}}});
+    return loops_inside_spelt(digits, kElements, {{Store{copy.to, zero_of(type(copy.to))}}});
   }
 
   /// Element by element, 0 where a condition fails.
@@ -279,7 +287,7 @@ class CopyExpander {
     std::reverse(inner.begin(), inner.end());
     Body store{{Store{copy.to, converted(kernel_, copy.from, type(copy.to), copy.rounded)}}};
     if (!when.empty()) store = where(when, std::move(store), {{Store{copy.to, zero_of(type(copy.to))}}});
-    return nest(inner, std::move(store));
+    return loops_inside_spelt(inner, kElements, std::move(store));
   }
 
   /// Neighbours on both sides: vectors, and a last one in part.
@@ -297,7 +305,8 @@ class CopyExpander {
       if (vectors == 1) {
         body.push_back(move(Affine(0), 0));
       } else {
-        body.push_back(loop_over(v, vectors <= 4 ? Bind::unroll : Bind::serial, {move(Affine::of(v, lanes), 0)}));
+        body.push_back(
+            loop_over(v, vectors <= kVectors ? Bind::unroll : Bind::serial, {move(Affine::of(v, lanes), 0)}));
       }
     }
     if (t.extent % lanes != 0) body.push_back(move(Affine(vectors * lanes), static_cast<int>(t.extent % lanes)));

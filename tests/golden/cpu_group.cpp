@@ -62,8 +62,10 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
               store_part<6>(A_packed + 60LL * b + 48LL * cb + 6LL * w, A_packed_rows[w]);
             }
           }
-          for (i64 cr = 0; cr < 2; ++cr) {
-            for (i64 ar = 0; ar < 6; ++ar) {
+          #pragma unroll
+          for (int cr = 0; cr < 2; ++cr) {
+            #pragma unroll
+            for (int ar = 0; ar < 6; ++ar) {
               A_packed[60LL * b + ar + 6LL * cr + 48LL] = A[240LL * a0 + 10LL * b + 40LL * ar + cr + 8LL];
             }
           }
@@ -84,8 +86,10 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x24x6(void* const* args, i64 first, i64
               store_part<3>(A_packed + 60LL * b + 24LL * cb + 6LL * w, A_packed_rows[w]);
             }
           }
-          for (i64 cr = 0; cr < 2; ++cr) {
-            for (i64 ar = 0; ar < 3; ++ar) {
+          #pragma unroll
+          for (int cr = 0; cr < 2; ++cr) {
+            #pragma unroll
+            for (int ar = 0; ar < 3; ++ar) {
               A_packed[60LL * b + ar + 6LL * cr + 48LL] = A[240LL * a0 + 10LL * b + 40LL * ar + cr + 8LL];
             }
           }

@@ -61,16 +61,17 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x8x6(void* const* args, i64 first, i64 
               store_part<2>(A_packed + 20LL * b + 8LL * cb + 2LL * w, A_packed_rows[w]);
             }
           }
-          for (i64 cr = 0; cr < 2; ++cr) {
-            for (i64 ar = 0; ar < 2; ++ar) {
+          #pragma unroll
+          for (int cr = 0; cr < 2; ++cr) {
+            #pragma unroll
+            for (int ar = 0; ar < 2; ++ar) {
               A_packed[20LL * b + ar + 2LL * cr + 16LL] = A[80LL * a0 + 10LL * b + 40LL * ar + cr + 8LL];
             }
           }
         } else {
-          for (i64 c = 0; c < 10; ++c) {
-            for (i64 a = 0; a < 1; ++a) {
-              A_packed[20LL * b + 2LL * c + a] = A[80LL * a0 + 10LL * b + c + 40LL * a];
-            }
+          #pragma unroll
+          for (int c = 0; c < 10; ++c) {
+            A_packed[20LL * b + 2LL * c] = A[80LL * a0 + 10LL * b + c];
           }
         }
       }
@@ -170,7 +171,8 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x8x6(void* const* args, i64 first, i64 
             }
           }
         }
-        for (i64 e = 0; e < 6; ++e) {
+        #pragma unroll
+        for (int e = 0; e < 6; ++e) {
           double a_[2];
           f64x4 b_[8];
           #pragma unroll

@@ -236,7 +236,8 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
           }
         }
         for (i64 c = 0; c < 9; ++c) {
-          for (i64 d = 0; d < 10; ++d) {
+          #pragma unroll
+          for (int d = 0; d < 10; ++d) {
             if (5LL * c + d < 5) {
               {
                 const i64 a = (20LL * ba0 + 5LL * ba1 + d) % 15;

@@ -43,7 +43,8 @@ extern "C" void f64_abc_bd_to_adc_7x11x5x9(void* const* args, i64 first, i64 las
     }
     for (i64 d1 = 0; d1 < 2 && 8LL * d0 + 4LL * d1 < 9; ++d1) {
       for (i64 b = 0; b < 11; ++b) {
-        for (i64 d2 = 0; d2 < 2 && 8LL * d0 + 4LL * d1 + 2LL * d2 < 9; ++d2) {
+        #pragma unroll
+        for (int d2 = 0; d2 < 2 && 8LL * d0 + 4LL * d1 + 2LL * d2 < 9; ++d2) {
           if (8LL * d0 + 4LL * d1 + 2LL * d2 + 1LL < 9) {
             *(f64x2_in_memory*)(B_packed + 22LL * d2 + 2LL * b) = *(const f64x2_in_memory*)(B + 8LL * d0 + 4LL * d1 + 2LL * d2 + 9LL * b);
           } else {
@@ -61,7 +62,8 @@ extern "C" void f64_abc_bd_to_adc_7x11x5x9(void* const* args, i64 first, i64 las
               sum[r][v] = 0.0;
             }
           }
-          for (i64 b = 0; b < 11; ++b) {
+          #pragma unroll
+          for (int b = 0; b < 11; ++b) {
             if (b < 2) {
               #pragma unroll
               for (int a = 0; a < 2; ++a) {

@@ -68,7 +68,8 @@ extern "C" void f64_ab_cbd_to_acd_24x24x6x96(void* const* args, i64 first, i64 l
                 sum[r][v] = 0.0;
               }
             }
-            for (i64 b = 0; b < 8; ++b) {
+            #pragma unroll
+            for (int b = 0; b < 8; ++b) {
               if (b < 4) {
                 ahead.prefetch<1>();
               }

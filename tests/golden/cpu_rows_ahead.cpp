@@ -65,7 +65,8 @@ extern "C" void f64_abcd_be_to_deca_24x3x9x16x7(void* const* args, i64 first, i6
       }
     }
     for (i64 e0 = 0; e0 < 2; ++e0) {
-      for (i64 b = 0; b < 3; ++b) {
+      #pragma unroll
+      for (int b = 0; b < 3; ++b) {
         if (4LL * e0 + 3LL < 7) {
           *(f64x4_in_memory*)(B_packed + 4LL * b) = *(const f64x4_in_memory*)(B + 4LL * e0 + 7LL * b);
         } else {
@@ -79,7 +80,8 @@ extern "C" void f64_abcd_be_to_deca_24x3x9x16x7(void* const* args, i64 first, i6
           for (int r = 0; r < 4; ++r) {
             sum[r][0] = 0.0;
           }
-          for (i64 b = 0; b < 3; ++b) {
+          #pragma unroll
+          for (int b = 0; b < 3; ++b) {
             if (b < 3) {
               ahead.prefetch<1>();
             }

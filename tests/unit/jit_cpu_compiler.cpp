@@ -114,6 +114,20 @@ TEST_CASE("compiler: flags for keys tell options apart, but not targets", "[jit]
   CHECK_THAT(jit::cpu_flags_text({.target = kAvx2, .tiled = true}), StartsWith("-std=c++20 -O2"));
 }
 
+TEST_CASE("compiler: of register tiles only loops that say so are unrolled", "[jit]") {
+  const auto stores = [](const std::string& pragma, bool tiled) {
+    const std::string source =
+        "extern \"C\" void kernel(volatile int* to) {\n" + pragma + "\nfor (int k = 0; k < 4; ++k) to[k] = 7;\n}\n";
+    const std::string text = jit::assemble_cpu(source, "kernel", {.target = kAvx2, .tiled = tiled});
+    int count = 0;
+    for (auto at = text.find("$7"); at != std::string::npos; at = text.find("$7", at + 1)) ++count;
+    return count;
+  };
+  CHECK(stores("", true) == 1);
+  CHECK(stores("#pragma unroll", true) == 4);
+  CHECK(stores("", false) == 4);
+}
+
 TEST_CASE("compiler: a kernel runs through both loaders", "[jit]") {
   const jit::CpuObject object = jit::compile_cpu(transpose_source(3), "transpose", for_host());
   CHECK(object.simple);

@@ -393,7 +393,7 @@ const Fault kFaults[] = {
      "is an operand"},
     // ---- registers
     {"registers indexed by a loop that is not unrolled", cpu,
-     [](Kernel& k) { get<Loop>(k, loop_over(k, Bind::unroll, "a")).bind = Bind::serial; },
+     [](Kernel& k) { get<Loop>(k, loop_over(k, Bind::unroll, "r")).bind = Bind::serial; },
      "no literal when loops are unrolled"},
     {"an array that a caller's stack has no room for", cpu, [](Kernel& k) { array_of(k, "sum").shape[0] = 129; },
      "take 16512 bytes, and a caller's stack has 16384 for them"},
