@@ -17,6 +17,7 @@
 #include "plan/enumerate/block_room.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/copied_sides.hpp"
+#include "plan/enumerate/cut_block.hpp"
 #include "plan/enumerate/cut_counts.hpp"
 #include "plan/enumerate/cut_tiles.hpp"
 #include "plan/enumerate/depth_shares.hpp"
@@ -154,10 +155,11 @@ class ContractionEnumerator {
     ContractionCounts counts;
     ResultPlace place;
     std::size_t row = 0, column = 0;
-    std::array<WarpRates, 2> rates;                 ///< CutCounts::least_rates()
-    DepthShares::Last last = {};                    ///< tiles whose sums may be shared
-    const std::vector<WarpShare>* warps = nullptr;  ///< looked up where they are needed
-    std::size_t by_warps = 0;                       ///< number of its bounds among seconds_by_warps_
+    std::array<WarpRates, 2> rates;                        ///< CutCounts::least_rates()
+    DepthShares::Last last = {};                           ///< tiles whose sums may be shared
+    const std::vector<WarpShare>* warps = nullptr;         ///< looked up where they are needed
+    std::vector<std::pair<double, std::size_t>> by_warps;  ///< lower bounds of these, the least first, by number
+    std::array<double, DepthShares::kMost> by_share = {};  ///< lower bounds by DepthShares::way_of()
   };
   /// A tile of the result with a chunk of the depth, without the warps that share it.
   struct Start {
@@ -181,24 +183,24 @@ class ContractionEnumerator {
     const auto &a = row_sides_.of(result.row).sum, &b = column_sides_.of(result.column).sum;
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
-    const auto by = [&](const TileTimes& times, int blocks) {
-      const auto sum = counts_.least_sum(rows, columns, chunk_, a, b, blocks);
-      look(SumTimes(times, sum, most_seconds()));
+    const auto by = [&](const TileTimes& times, const DepthShare& share) {
+      const auto sum = counts_.least_sum(rows, columns, chunk_, a, b, share.of_all() ? share.blocks : 1);
+      look(SumTimes(times, sum, most_seconds()), DepthShares::way_of(share));
     };
     const TileTimes unshared(result.counts, device_);
-    by(unshared, 1);
+    by(unshared, {});
     for (int blocks = 2; blocks <= most_shares_ && shares_.front().has_room(blocks, rows, columns); blocks *= 2)
-      by(unshared.in_clusters(blocks), blocks);
+      by(unshared.in_clusters(blocks), {.blocks = blocks});
     if (result.last.tiles == 0) return;
     auto in_parts = result.counts;
     in_parts.cluster = result.last.blocks;
     in_parts.last = static_cast<double>(result.last.tiles);
-    by(TileTimes(in_parts, device_), 1);
+    by(TileTimes(in_parts, device_), {.blocks = result.last.blocks, .last = result.last.tiles});
   }
   /// A lower bound of what a tile takes, by any warps.
   double least_seconds(const Result& result) {
     auto least = std::numeric_limits<double>::infinity();
-    look_at_shares(result, [&](const SumTimes& times) {
+    look_at_shares(result, [&](const SumTimes& times, std::size_t) {
       least = std::min(least, contraction_.groups ? times.longest(result.rates[0]) : by_any_warps(result, times));
     });
     return kRounded * least;
@@ -245,14 +247,20 @@ class ContractionEnumerator {
   void share(const OpenTile& one) {
     auto& result = result_of(one.number);
     result.warps = &warps_.of(rows_[result.row].size, columns_[result.column].size);
-    result.by_warps = seconds_by_warps_.size();
-    auto& each = seconds_by_warps_.emplace_back();
-    each.fill(std::numeric_limits<double>::infinity());
-    look_at_shares(result, [&](const SumTimes& times) {
-      for (std::size_t w = 0; w < result.warps->size(); ++w)
-        each[w] = std::min(each[w], kRounded * times.least((*result.warps)[w].least));
+    auto& each = result.by_warps;
+    each.reserve(result.warps->size());
+    for (std::size_t w = 0; w < result.warps->size(); ++w)
+      each.emplace_back(std::numeric_limits<double>::infinity(), w);
+    result.by_share.fill(std::numeric_limits<double>::infinity());
+    look_at_shares(result, [&](const SumTimes& times, std::size_t way) {
+      for (std::size_t w = 0; w < result.warps->size(); ++w) {
+        const double least = kRounded * times.least((*result.warps)[w].least);
+        each[w].first = std::min(each[w].first, least);
+        result.by_share[way] = std::min(result.by_share[way], least);
+      }
     });
-    put({*std::min_element(each.begin(), each.end()), one.number, Seen::shared});
+    std::sort(each.begin(), each.end());
+    if (!each.empty()) put({each.front().first, one.number, Seen::shared});
   }
 
   /// All chunks of the depth with a tile of the result.
@@ -290,11 +298,14 @@ class ContractionEnumerator {
       for (const auto& share : shares) {
         if (contraction_.groups) {
           add(least_seconds({&rows, &columns, &depths_[d]}, share, result, a.copies[d], b.copies[d]));
+        } else if (result.by_share[DepthShares::way_of(share)] > most()) {
+          add(std::numeric_limits<double>::infinity());
         } else {
           const auto sum = counts_.sum_of(rows, columns, depths_[d], share, a.rounds[d], b.rounds[d]);
           add(by_any_warps(result, SumTimes(times_of(share), sum, most_seconds())));
         }
       }
+      if (least > most()) continue;
       starts_.push_back(start);
       put({least, starts_.size() - 1, Seen::start});
     }
@@ -331,44 +342,35 @@ class ContractionEnumerator {
       if (start.least_seconds[n++] > most()) continue;
       counts_.set_copies(counts, a, b, *cut.depth, share);
       cut.share = share;
-      Block block{counts, LaunchTimes(counts, device_), result.place, a, b};
-      block.copied_cycles = counts.shared_cycles();
+      CutBlock block(counts, device_, result.place, a, b);
       block.store_cycles = share.of_all() ? 0 : result.counts.store_cycles();
-      block.least_moving = CutCounts::least_moving(a, b);
-      for (std::size_t k = 0; k < result.warps->size(); ++k) {
+      if (contraction_.groups) {
+        for (std::size_t k = 0; k < result.warps->size(); ++k)
+          add_warps(priced, cut, (*result.warps)[k], block, first + 2 * k);
+      }
+      for (const auto& [least, k] : result.by_warps) {
+        if (least > most()) break;
         const auto& warps = (*result.warps)[k];
-        if (contraction_.groups || (seconds_by_warps_[result.by_warps][k] <= most() && may_take(cut, warps, block)))
-          add_warps(priced, cut, warps, block, first + 2 * k);
+        if (may_take(cut, warps, block)) add_warps(priced, cut, warps, block, first + 2 * k);
       }
     }
   }
 
-  /// A tile of the result with all that is copied for it.
-  struct Block {
-    const ContractionCounts& counts;
-    LaunchTimes times;
-    const ResultPlace& place;
-    const Copies &a, &b;
-    double copied_cycles = 0, store_cycles = 0;  ///< of a round's copies, and of results at least
-    double least_moving = 0;                     ///< instructions of the block's copies in a round
-    struct Moved {
-      double a = 0, b = 0;  ///< instructions of a thread
-      double moving = 0;    ///< CutCounts::moving()
-    };
-    std::array<Moved, kMostWarps + 1> moved = {};  ///< by warps, where they were asked for
-    const Moved& by(int warps) {
-      auto& one = moved[static_cast<std::size_t>(warps)];
-      if (one.moving == 0)
-        one = {CutCounts::copies_of(a, warps), CutCounts::copies_of(b, warps), CutCounts::moving(a, b, warps)};
-      return one;
-    }
-  };
-
   /// Whether a cut by so many warps may be worth it, whatever its copies take of registers.
-  bool may_take(const Cut& cut, const WarpShare& warps, const Block& block) const {
+  bool may_take(const Cut& cut, const WarpShare& warps, const CutBlock& block) const {
     const auto moving = block.least_moving + CutCounts::kOfRound * warps.count;
-    return block.times.may_take(cycles_of(cut, warps, block, moving), warps.count, warps.least.own_parts,
-                                warps.least.resident, most_seconds());
+    return block.times.may_take(cycles_of(cut, warps, block, moving, reads_ahead(cut, warps)), warps.count,
+                                warps.least.own_parts, warps.least.resident, most_seconds());
+  }
+  /// The same of threads that take so many registers, and of stages of so many bytes at least.
+  bool may_take(const Cut& cut, const WarpShare& warps, CutBlock& block, std::int64_t stage_bytes, bool ahead,
+                int registers) const {
+    auto least = cut;  // of shared memory
+    least.stages = kStages[0];
+    const auto room =
+        static_cast<double>(room_.resident(least, stage_bytes, contraction_.result_bytes(least, 0), registers));
+    return room >= 1 && block.times.may_take(cycles_of(cut, warps, block, block.by(warps.count).moving, ahead),
+                                             warps.count, warps.least.own_parts, room, most_seconds());
   }
   /// Whether such a cut has fragments that are read ahead of a round.
   bool reads_ahead(const Cut& cut, const WarpShare& warps) const {
@@ -376,7 +378,9 @@ class ContractionEnumerator {
            counts_.may_prefetch(cut.share.of_all() ? cut.share.blocks : 1);
   }
   ///   moving  instructions that copy operands, and of the round itself
-  RoundCycles cycles_of(const Cut& cut, const WarpShare& warps, const Block& block, double moving) const {
+  ///   ahead   whether fragments are read ahead of it
+  RoundCycles cycles_of(const Cut& cut, const WarpShare& warps, const CutBlock& block, double moving,
+                        bool ahead) const {
     const auto depth = static_cast<double>(cut.depth->size);
     const double quotients = cut.rows->joined + cut.columns->joined + cut.depth->joined > 0 ? warps.least.quotients : 1;
     return {warps.least.pipe_cycles * depth * quotients * counts_.waits_for_steps(*cut.depth),
@@ -384,12 +388,12 @@ class ContractionEnumerator {
             (warps.rates.instructions * depth + moving) / 4,
             exposed_cycles(block.copied_cycles),
             block.store_cycles,
-            reads_ahead(cut, warps)};
+            ahead};
   }
 
   /// A cut by so many warps, without fragments that are read ahead and with them.
   ///   number  of the first way
-  void add_warps(std::vector<Priced>& priced, Cut cut, const WarpShare& warps, Block& block, std::size_t number) {
+  void add_warps(std::vector<Priced>& priced, Cut cut, const WarpShare& warps, CutBlock& block, std::size_t number) {
     const auto& c = contraction_;
     cut.spread = warps.spread_of(c.reads_singly(*cut.depth));
     const auto& moved = block.by(warps.count);
@@ -400,23 +404,16 @@ class ContractionEnumerator {
     const auto registers = [&](const RegisterCount& count) {
       return count.with(moved.a + moved.b) + static_cast<int>(places);
     };
-    Rounds rounds;
-    const auto add = [&](bool prefetch, int held) {
-      auto fitted = cut;
-      fitted.prefetch = prefetch;
-      if (fit(fitted, warps, block, rounds, held)) priced.push_back({fitted, number + (prefetch ? 1 : 0)});
-    };
     const auto held = registers(warps.registers);
     if (held > kMostRegisters) return;
-    if (!c.groups) {
-      auto least = cut;  // of shared memory
-      least.stages = kStages[0];
-      const auto stage = c.stage_bytes(cut, true, 0) + c.stage_bytes(cut, false, 0);
-      const auto room = static_cast<double>(room_.resident(least, stage, c.result_bytes(least, 0), held));
-      if (room < 1 || !block.times.may_take(cycles_of(cut, warps, block, moved.moving), warps.count,
-                                            warps.least.own_parts, room, most_seconds()))
-        return;
-    }
+    const auto stage = c.stage_bytes(cut, true, 0) + c.stage_bytes(cut, false, 0);
+    Rounds rounds;
+    const auto add = [&](bool ahead, int taken) {
+      if (!c.groups && !may_take(cut, warps, block, stage, ahead, taken)) return;
+      auto fitted = cut;
+      fitted.prefetch = ahead;
+      if (fit(fitted, warps, block, rounds, taken)) priced.push_back({fitted, number + (ahead ? 1 : 0)});
+    };
     if (reads_ahead(cut, warps)) {
       const auto more = registers(warps.ahead);
       const bool fits = more <= kMostRegisters;
@@ -431,7 +428,7 @@ class ContractionEnumerator {
   using Rounds = std::array<std::optional<ContractionCounts>, 2>;
 
   /// Completes a cut by the number of stages that takes it the least time; false where it is not worth it.
-  bool fit(Cut& cut, const WarpShare& warps, const Block& block, Rounds& rounds, int registers) {
+  bool fit(Cut& cut, const WarpShare& warps, const CutBlock& block, Rounds& rounds, int registers) {
     const auto& c = contraction_;
     const auto held_rows = warps.rows, held_columns = warps.columns;
     const int fewest = kStages[c.groups ? 1 : 0];
@@ -536,7 +533,6 @@ class ContractionEnumerator {
   std::vector<Result> results_;               ///< tiles that were looked at closer than by their size
   std::vector<std::size_t> places_of_tiles_;  ///< among these, by number of the tile: rows by columns
   std::vector<Start> starts_;
-  std::vector<std::array<double, kMostWarpShares>> seconds_by_warps_;  ///< lower bounds of tiles
   OpenTiles open_;
   int most_shares_ = 1;  ///< blocks of a cluster
   double worth_ = 1, best_seconds_ = 0;

@@ -45,7 +45,7 @@ struct Tile {
     return tile;
   }
   bool is_joined(std::size_t k) const {
-    return std::find(order.end() - static_cast<std::ptrdiff_t>(joined), order.end(), k) != order.end();
+    return joined > 0 && std::find(order.end() - static_cast<std::ptrdiff_t>(joined), order.end(), k) != order.end();
   }
   /// By whose multiples the values of an axis begin.
   std::int64_t step_of(const Axes& axes, std::size_t k) const {
@@ -129,15 +129,7 @@ class Tiles {
   /// The tile of at most `most` positions that leaves the least unused and reads and writes the longest runs; its
   /// fastest digit is axis number `fastest`.
   Tile of(std::size_t fastest, std::int64_t most) {
-    order_.clear();
-    for (std::size_t k = 0; k < axes_.size(); ++k) {
-      if (k != fastest) order_.push_back(k);
-    }
-    const auto step = [&](std::size_t k) {
-      return std::min(std::abs(axes_[k].in_operand), std::abs(axes_[k].in_other));
-    };
-    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t x, std::size_t y) { return step(x) < step(y); });
-    if (!axes_.empty()) order_.insert(order_.begin(), fastest);
+    if (order_.empty() || order_.front() != fastest) start(fastest);
     most_ = most;
     score_ = -1;
     current_.sizes.assign(axes_.size(), 1);
@@ -147,6 +139,19 @@ class Tiles {
   }
 
  private:
+  /// Sorts the other axes, the nearest in memory first.
+  void start(std::size_t fastest) {
+    order_.clear();
+    for (std::size_t k = 0; k < axes_.size(); ++k) {
+      if (k != fastest) order_.push_back(k);
+    }
+    const auto step = [&](std::size_t k) {
+      return std::min(std::abs(axes_[k].in_operand), std::abs(axes_[k].in_other));
+    };
+    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t x, std::size_t y) { return step(x) < step(y); });
+    if (!axes_.empty()) order_.insert(order_.begin(), fastest);
+  }
+
   /// Axes whose elements are neighbours in a tensor, the fastest first, as far as tiles of them make longer runs.
   struct Chain {
     std::vector<std::size_t> axes;

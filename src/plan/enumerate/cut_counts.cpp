@@ -10,8 +10,15 @@ namespace ricci::plan {
 using tiles::Tile;
 using tiles::up;
 
+namespace {
+constexpr std::int64_t kWhole = 1 << 20;  ///< positions of sides of which lanes hold as many neighbours as they can
+}  // namespace
+
 CutCounts::CutCounts(const ir::Program& program, const GpuContraction& contraction, const GpuModel& device)
-    : contraction_(contraction), device_(device), prefetches_(contraction.prefetches()) {
+    : contraction_(contraction),
+      device_(device),
+      prefetches_(contraction.prefetches()),
+      widest_(contraction.spread(kWhole, kWhole, 1, 1)) {
   const auto& out = contraction.out(program);
   result_bytes_ =
       static_cast<double>((out.last - out.first + 1) * contraction.result_size) * (contraction.reads_result ? 2 : 1);
@@ -282,8 +289,7 @@ void CutCounts::bound_stores(ContractionCounts& counts, const Tile& rows, const 
                              const ResultPlace& place) const {
   const auto& c = contraction_;
   Cut cut{&rows, &columns};
-  constexpr std::int64_t kWhole = 1 << 20;  // positions of sides of which lanes hold as many neighbours as they can
-  cut.spread = c.spread(kWhole, kWhole, 1, 1);
+  cut.spread = widest_;
   const auto results = up(rows.size, c.row_unit) * up(columns.size, c.column_unit) * c.products;
   cut.relaid = counts.cluster > 1;
   set_stores(counts, cut, place, results);
@@ -378,12 +384,8 @@ SumCounts CutCounts::sum_of(const Tile& rows, const Tile& columns, const Tile& c
 }
 
 CopiedSum CutCounts::copied_round(const Copies& of) {
-  ContractionCounts round;
-  round.copied_wavefronts = of.wavefronts;
-  round.scattered = of.scattered;
-  round.lines = of.lines;
-  round.split = of.split;
-  return {round.shared_cycles(), least_copying(of), of.bytes, round.requested_lines(), of.held_lines};
+  const CopyCounts round{of.wavefronts, of.scattered, of.lines, of.split};
+  return {round.copied_cycles(false), least_copying(of), of.bytes, round.requested_lines(), of.held_lines};
 }
 
 CopiedSum CutCounts::copied_sum(const std::vector<CopiedSum>& rounds, const std::vector<Tile>& chunks) {

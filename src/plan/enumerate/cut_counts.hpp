@@ -127,6 +127,7 @@ class CutCounts {
   const GpuContraction& contraction_;
   const GpuModel& device_;
   bool prefetches_;
+  kernel::Spread widest_;  ///< lanes that hold as many neighbours as they can
   double result_bytes_ = 0, operand_bytes_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,11 @@ namespace ricci::plan {
 class DepthShares {
  public:
   static constexpr std::size_t kMost = 5;  ///< ways
+  /// Which of them a share is: not at all, by clusters of up to 2, 4 and 8 blocks, or of the last tiles.
+  static std::size_t way_of(const DepthShare& share) {
+    if (share.last > 0) return kMost - 1;
+    return static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(share.blocks - 1)));
+  }
 
   /// The device is to outlive it, and the contraction.
   DepthShares(const GpuContraction& contraction, const tiles::Tile& depth, const GpuModel& device);

@@ -285,11 +285,11 @@ double ContractionCounts::shared_cycles() const {
   return (in_pairs ? kPairedFragment : units(overlapped).fragment) * fragment_wavefronts + copied_cycles();
 }
 
-double ContractionCounts::copied_cycles() const {
+double CopyCounts::copied_cycles(bool overlapped) const {
   return units(overlapped).copied * copied_wavefronts + kScattered * scattered + kLine * requested_lines();
 }
 
-double ContractionCounts::requested_lines() const { return lines + kSplit * split; }
+double CopyCounts::requested_lines() const { return lines + kSplit * split; }
 
 double ContractionCounts::store_cycles() const {
   const auto& of = units(overlapped);

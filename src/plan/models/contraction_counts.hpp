@@ -11,8 +11,22 @@ struct Fetched {
   double between = 0;  ///< that a block copies until it copies them, too
 };
 
+/// What a block copies of its operands in a round.
+struct CopyCounts {
+  double copied_wavefronts = 0;  ///< of shared memory, written
+  double scattered = 0;          ///< elements that are copied one by one, across rows of shared memory
+  double lines = 0;              ///< of 128 bytes that warps ask for, to copy them
+  double split = 0;              ///< pieces of parts of sectors, which vectors copy from memory to shared memory
+
+  /// Lines that are asked for, split ones as what they take.
+  double requested_lines() const;
+  /// Cycles of shared memory and its queue.
+  ///   overlapped  as counts are
+  double copied_cycles(bool overlapped) const;
+};
+
 /// Counts of a launch whose blocks each make one tile of the result, round by round of the sum.
-struct ContractionCounts {
+struct ContractionCounts : CopyCounts {
   double blocks = 1, rounds = 1;
   double terms = 1;     ///< of a sum
   double resident = 1;  ///< blocks that a multiprocessor has room for
@@ -31,13 +45,10 @@ struct ContractionCounts {
   bool prefetched = false;     ///< the first fragments of a round are there when it begins
 
   // Of one block in one round.
-  double pipe_cycles = 0;   ///< of a multiprocessor's tensor cores, or of its units for multiply-adds
-  double instructions = 0;  ///< of warps, products among them
-  double fragment_wavefronts = 0, copied_wavefronts = 0;  ///< of shared memory: read, and written
-  double scattered = 0;   ///< elements that are copied one by one, across rows of shared memory
-  double lines = 0;       ///< of 128 bytes that warps ask for, to copy them
-  double split = 0;       ///< pieces of parts of sectors, which vectors copy from memory to shared memory
-  double held_lines = 0;  ///< of these lines, what the first cache holds until they are copied
+  double pipe_cycles = 0;          ///< of a multiprocessor's tensor cores, or of its units for multiply-adds
+  double instructions = 0;         ///< of warps, products among them
+  double fragment_wavefronts = 0;  ///< of shared memory, read
+  double held_lines = 0;  ///< of the lines that are asked for, what the first cache holds until they are copied
   double waited = 0;      ///< loads of a thread that passes on what it converts, while warp groups multiply
 
   double stores = 0;               ///< instructions of warps that finish and write a block's result
@@ -58,10 +69,8 @@ struct ContractionCounts {
 
   /// Cycles of a multiprocessor that a block's round takes: of shared memory and its queue, and to issue it.
   double shared_cycles() const;
-  double copied_cycles() const;  ///< of these, those of copies
+  double copied_cycles() const { return CopyCounts::copied_cycles(overlapped); }  ///< of these, those of copies
   double issue_cycles() const { return instructions / 4; }
-  /// Lines that a block's round asks for, split ones as what they take.
-  double requested_lines() const;
   /// Whether each sum is shared by the blocks of a cluster.
   bool shared() const { return cluster > 1 && last == 0; }
   /// Of its results, to write them.
