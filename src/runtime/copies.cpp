@@ -70,6 +70,7 @@ class Copies {
  private:
   static constexpr double kCopied = 0.9;       ///< of what as many bytes take: no copy takes less
   static constexpr double kLeastCopyUs = 0.4;  ///< nor does it take less than this
+  static constexpr double kFurther = 1.1;      ///< of what is of use, which a copy of the other operand may make up for
   static constexpr double kGain = 0.004;       ///< of the time, that a copy must save to be worth a look
 
   /// The sequence with a step's program in canonical form, in the precision that it is computed in.
@@ -126,7 +127,8 @@ class Copies {
         if (!fits(copied) || !may) continue;
         // The product first, which is seldom fast enough even if the copy takes the least that copies can.
         const double gain = best ? order.gain_us : std::max(order.gain_us, kGain * least);
-        const double room = least - gain - std::max(kCopied * (order.least_us - order.product_us), kLeastCopyUs);
+        const double most = std::min(least - gain, kFurther * below - std::max(made.us, 0.0));
+        const double room = most - std::max(kCopied * (order.least_us - order.product_us), kLeastCopyUs);
         auto rest = predicted(copied.steps[k + 1], room);
         if (order.tf32 && order.deep) rest = with_other(copied, k + 1, std::min(rest, room));
         if (rest >= room) continue;
@@ -178,8 +180,10 @@ class Copies {
     as_it_lies.sequence = canonical(std::move(as_it_lies.sequence), first);
     // The product first, which is seldom fast enough even if copies take the least that they can.
     double room = below - permuted_least;
+    double of_matrices = 0;  // what no product takes less than
     std::optional<Priced> best;
     const auto see = [&](const Priced& made, double copies_least) {
+      if (considered_ == nullptr && of_matrices + copies_least >= room) return;
       const auto last = first + made.steps - 2;
       double us = predictions_.us_of_canonical(made.sequence.steps[last].program, room - copies_least);
       if (us + copies_least >= room) return;
@@ -200,13 +204,19 @@ class Copies {
     const auto rows = with_copied(as_it_lies, true, 0);
     const auto both = rows ? with_copied(*rows, false, rows->us) : std::nullopt;
     // No product takes less than that of two matrices, which tells of all ways in most cases.
-    if (both && considered_ == nullptr &&
-        predictions_.us_of_canonical(both->sequence.steps[first + both->steps - 2].program, room) >= room)
-      return std::nullopt;
+    const auto columns = both ? std::nullopt : with_copied(as_it_lies, false, 0);
+    const auto& most = both ? *both : rows ? *rows : columns ? *columns : as_it_lies;
+    if (considered_ == nullptr) {
+      const auto& product = most.sequence.steps[first + most.steps - 2].program;
+      const double us = predictions_.us_of_canonical(product, room);
+      if (us >= room) return std::nullopt;
+      if (both || (!plan::matrix_operand(product, device_, true) && !plan::matrix_operand(product, device_, false)))
+        of_matrices = us;
+    }
     if (both) see(*both, both->us);
     see(as_it_lies, 0);
     if (rows) see(*rows, rows->us);
-    if (const auto columns = with_copied(as_it_lies, false, 0)) see(*columns, columns->us);
+    if (const auto alone = both ? with_copied(as_it_lies, false, 0) : columns) see(*alone, alone->us);
     if (!best) return std::nullopt;
     best->us += predicted(best->sequence.steps[first + best->steps - 1], below - best->us);
     return best->us < below ? std::move(best) : std::nullopt;
