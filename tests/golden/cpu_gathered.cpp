@@ -55,8 +55,10 @@ extern "C" void f64_abcde_df_to_eafcb_4x43x6x5x3x7(void* const* args, i64 first,
             }
           }
         } else {
-          for (i64 e1 = 0; e1 < 3; ++e1) {
-            for (i64 b = 0; b < 3; ++b) {
+          #pragma unroll
+          for (int e1 = 0; e1 < 3; ++e1) {
+            #pragma unroll
+            for (int b = 0; b < 3; ++b) {
               A_packed[240LL * e1 + 48LL * d + 8LL * bs + b] = A[3870LL * a0 + 15LL * c0 + e1 + 3LL * d + 720LL * bs + 90LL * b];
             }
           }
@@ -64,7 +66,8 @@ extern "C" void f64_abcde_df_to_eafcb_4x43x6x5x3x7(void* const* args, i64 first,
       }
     }
     for (i64 d = 0; d < 5; ++d) {
-      for (i64 f2 = 0; f2 < 3 && 3LL * f2 < 7; ++f2) {
+      #pragma unroll
+      for (int f2 = 0; f2 < 3 && 3LL * f2 < 7; ++f2) {
         if (3LL * f2 + 2LL < 7) {
           store_part<3>(B_packed + 15LL * f2 + 3LL * d, load_part<f64x8, 3>(B + 3LL * f2 + 7LL * d));
         } else {
@@ -82,7 +85,8 @@ extern "C" void f64_abcde_df_to_eafcb_4x43x6x5x3x7(void* const* args, i64 first,
             sum[r][v] = 0.0;
           }
         }
-        for (i64 d = 0; d < 5; ++d) {
+        #pragma unroll
+        for (int d = 0; d < 5; ++d) {
           double a_[3];
           f64x8 b_[6];
           #pragma unroll

@@ -113,7 +113,7 @@ class OneTensor {
     Tensor input(random_, layout);
     input.fill(random_);
     buffer("in", layout, false);
-    const auto x = builder_.load(0, {layout.strides, 0});
+    const auto x = builder_.load(0, access(layout));
     guarded_ = !is_complex(type_) && chance(0.4);
     const auto positive =
         is_complex(type_) ? NodeId{-1} : builder_.op(OpCode::less, DType::u8, builder_.constant(0, type_), x);
@@ -148,6 +148,12 @@ class OneTensor {
     builder_.program.buffers.push_back({name, layout.type, written, 0, std::max<std::int64_t>(last, 0), 1});
   }
 
+  static ir::Affine access(const Layout& layout) {
+    ir::Affine offset;
+    offset.coefficient.assign(layout.strides.data(), layout.strides.data() + layout.strides.size());
+    return offset;
+  }
+
   /// The statement's access to an output over all axes but those in `over`, which have `room` places together.
   ir::Affine result(const std::vector<int>& over, std::int64_t room) {
     auto extents = extents_;
@@ -155,7 +161,7 @@ class OneTensor {
     if (!over.empty()) extents[static_cast<std::size_t>(over.front())] = room;
     output_layout_ = Layout::row_major(type_, extents);
     buffer("out", output_layout_, true);
-    ir::Affine offset{output_layout_.strides, 0};
+    auto offset = access(output_layout_);
     for (const int q : over) offset.coefficient[static_cast<std::size_t>(q)] = 0;
     return offset;
   }

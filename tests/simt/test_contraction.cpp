@@ -262,7 +262,7 @@ TEST_CASE("directives that a GPU cannot follow are refused") {
               .c_str(),
           "a pipeline of 3 rounds at once for a sum of 2");
   refused((start + stages + "store shared;" + atom).c_str(), "it stands behind the atom");
-  refused((start + stages + atom + "store global").c_str(), "shared or atomic is expected there");
+  refused((start + stages + atom + "store global").c_str(), "shared, scratch or atomic is expected there");
   refused((start + stages + atom + "pipeline b0 3 ahead").c_str(), "\"prefetch\" is expected there");
   refused((start + stages + atom + "pipeline b0 1 prefetch").c_str(), "two stages at least");
   refused((start + stages + "atom m16n8k8_f64 rows a columns c depth b warps 4x2 runs 1x1x2; pipeline b0 2 prefetch")

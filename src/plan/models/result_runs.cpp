@@ -8,7 +8,7 @@
 namespace ricci::plan::gett {
 namespace {
 
-double n(std::int64_t value) { return static_cast<double>(value); }
+double real(std::int64_t value) { return static_cast<double>(value); }
 
 /// The runs of what a register tile has of the result, where they end with all of an index's values in a task.
 std::optional<GatheredRuns> runs_of(const Blocking& b) {
@@ -58,10 +58,10 @@ const Axis* followed_in_result(const Blocking& b, const Problem& problem, const 
   // Whole lines by nontemporal stores gain nothing: these, and columns from the second cache, wait for the same
   // buffers.
   if (problem.nontemporal && problem.size * next->in_result * next->tile % 64 == 0) return nullptr;
-  const double vector = n(problem.size * b.lanes), turns = std::max(1.0, vector / n(device.datapath_bytes));
-  const double sums = n(product(b.rows, tile_of)) * (problem.complex ? 2 : 1);
-  const double panel = n(problem.size * product(b.columns, tile_of) * product(b.depth, tile_of));
-  const bool stays = panel / n(next->tile) * n(next->block) <= n(device.l1_bytes) * 3 / 4;
+  const double vector = real(problem.size * b.lanes), turns = std::max(1.0, vector / real(device.datapath_bytes));
+  const double sums = real(product(b.rows, tile_of)) * (problem.complex ? 2 : 1);
+  const double panel = real(problem.size * product(b.columns, tile_of) * product(b.depth, tile_of));
+  const bool stays = panel / real(next->tile) * real(next->block) <= real(device.l1_bytes) * 3 / 4;
   return stays || kPanelLine * vector / 64 <= turns * sums / 2 ? next : nullptr;
 }
 
