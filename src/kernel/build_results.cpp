@@ -151,13 +151,16 @@ Body Builder::gathered_runs() {
   const auto loops = gathered_->loops;
   const auto runs = runs_of_block(loops);
   const auto lanes = kernel_.array(products_.front().mma.accumulator).lanes;
-  auto to = offset(statement.offset);
-  for (const auto& axis : axes_) {
-    for (const auto& level : axis.levels) {
-      const auto at = place(level.var);
-      if (!at || *at >= loops) to = to.with(level.var, Affine(0));
+  const auto at_begin = [&](Affine value) {
+    for (const auto& axis : axes_) {
+      for (const auto& level : axis.levels) {
+        const auto at = place(level.var);
+        if (!at || *at >= loops) value = value.with(level.var, Affine(0));
+      }
     }
-  }
+    return value;
+  };
+  auto to = at_begin(offset(statement.offset));
   Affine from(gathered_->margin), number;
   std::int64_t stride = 1, lines = 1;
   std::vector<Digit> rows;
@@ -171,12 +174,7 @@ Body Builder::gathered_runs() {
       from = from + Affine::of(row, stride);
       number = number + Affine::of(row, lines);
       lines *= extent;
-      auto value = axes_[q].value;
-      for (const auto& level : axes_[q].levels) {
-        const auto at = place(level.var);
-        if (!at || *at >= loops) value = value.with(level.var, Affine(0));
-      }
-      if (this->extent(static_cast<int>(q)) % extent != 0) when.push_back({value + Affine::of(row), axes_[q].extent});
+      if (axes_[q].extent % extent != 0) when.push_back({at_begin(axes_[q].value) + Affine::of(row), axes_[q].extent});
     }
     stride *= extent;
   }

@@ -267,9 +267,9 @@ class Model {
     const bool outer = b_.depth.empty();
     const bool carried =
         outer ? does_.tile_rows == 1 && written_on > length : !b_.rows.empty() && n(b_.rows.back().in_result) == length;
+    if (gathers_) return far_ * kStoredRun + kCachedRun;
     // A line that a tile leaves in part waits for the block's next tile, or, at the end of what the block writes on
     // with, is read and written again.
-    if (gathers_) return far_ * kStoredRun + kCachedRun;
     const bool whole = begins_with_lines() && std::fmod(written_on, line_) == 0;
     const double left = whole ? 0 : length / written_on;
     return !outer && writes_on(length, written_on) ? followed_run(left)
