@@ -72,9 +72,6 @@ Body Builder::of_task(const Passing& passing) {
   if (count > 0) body = std::move(order_[count - 1].first);
   if (ahead_) body.insert(body.begin(), {*ahead_, ahead_origin_});
   for (auto& statement : assemble(count)) body.push_back(std::move(statement));
-  if (gathered_ && gathered_->loops == count) {
-    for (auto& statement : gathered_runs()) body.push_back(std::move(statement));
-  }
   return body;
 }
 

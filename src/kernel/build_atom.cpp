@@ -264,6 +264,14 @@ void Builder::pad(Copy& copy) const {
 }
 
 Body Builder::assemble(std::size_t k) {
+  auto body = tiles(k);
+  if (gathered_ && gathered_->loops == k) {
+    for (auto& statement : gathered_runs()) body.push_back(std::move(statement));
+  }
+  return body;
+}
+
+Body Builder::tiles(std::size_t k) {
   if (!has_atoms()) return k < order_.size() ? loop_of(k, assemble(k + 1)) : Body{};
   if (k < order_.size() && !order_[k].sum) return loop_of(k, assemble(k + 1));
   Body body;
@@ -344,9 +352,6 @@ Body Builder::loop_of(std::size_t k, Body inner) {
   }
   loop.body = std::move(order_[k].first);
   for (auto& statement : inner) loop.body.push_back(std::move(statement));
-  if (gathered_ && gathered_->loops == k + 1 && loop.bind != Bind::task) {
-    for (auto& statement : gathered_runs()) loop.body.push_back(std::move(statement));
-  }
   const bool named = last_ && loop.bind == Bind::cluster;  // by the block's place
   if (kernel_.extent(loop.var) == 1 || named) return std::move(loop.body);
   return {{std::move(loop), order_[k].origin}};

@@ -263,6 +263,8 @@ class Builder {
 
   /// Loops from the k-th on; without atoms nothing is in them but copies.
   Body assemble(std::size_t k);
+  /// The same without what a block of results leaves by behind them.
+  Body tiles(std::size_t k);
   Body sums(std::size_t k);
   Body loop_of(std::size_t k, Body inner);
 

@@ -37,6 +37,17 @@ Launch launch_of(const ir::Program& program, const Moves& moves, Target target) 
   return launch;
 }
 
+/// How far apart tasks are that go on with lines; 0: none does.
+std::int64_t carried_over(const Body& body) {
+  std::int64_t apart = 0;
+  for (const auto& statement : body) {
+    if (const auto* run = std::get_if<CopyRun>(&statement.node); run != nullptr && run->carry)
+      apart = run->carry->apart;
+    for_each_body(statement, [&](const Body& inner) { apart = std::max(apart, carried_over(inner)); });
+  }
+  return apart;
+}
+
 }  // namespace
 
 std::string print(const Schedule& schedule) { return std::string(kHead) + print(schedule.directives); }
@@ -105,17 +116,6 @@ Launch launch_of(const ir::Program& program, const Schedule& schedule, Target ta
   }
   auto kernel = build(program, schedule, target);
   return launch_of(target == Target::cuda ? expand_unverified(std::move(kernel)) : kernel);
-}
-
-/// How far apart tasks are that go on with lines; 0: none does.
-std::int64_t carried_over(const Body& body) {
-  std::int64_t apart = 0;
-  for (const auto& statement : body) {
-    if (const auto* run = std::get_if<CopyRun>(&statement.node); run != nullptr && run->carry)
-      apart = run->carry->apart;
-    for_each_body(statement, [&](const Body& inner) { apart = std::max(apart, carried_over(inner)); });
-  }
-  return apart;
 }
 
 Launch launch_of(const Kernel& kernel) {
