@@ -96,6 +96,36 @@ TEST_CASE("planned tiles in turns are the interpreter's, without a fault") {
   CHECK(maps > 0);
 }
 
+TEST_CASE("planned few tiles in turns are the interpreter's, without a fault") {
+  struct Case {
+    DType type;
+    std::map<char, std::int64_t> extents;
+  };
+  // Sums of one round whose results are most of the bytes, as in coupled-cluster triples.
+  const Case kCases[] = {
+      {DType::f32, {{'a', 24}, {'b', 8}, {'c', 8}, {'d', 96}, {'g', 24}}},
+      {DType::f64, {{'a', 23}, {'b', 9}, {'c', 8}, {'d', 60}, {'g', 15}}},
+      {DType::bf16, {{'a', 24}, {'b', 16}, {'c', 12}, {'d', 96}, {'g', 32}}},
+  };
+  auto device = plan::GpuModel::of_capability(90);
+  device.multiprocessors = 1;
+  for (const auto& c : kCases) {
+    const auto program = ir::canonicalise(ir::lower(simt::problem_of("gda,gcb->dcba", c.extents, {c.type})));
+    auto list = plan::contraction_candidates(program, device);
+    std::erase_if(list, [](const auto& one) { return one.counts->turns == 1; });
+    INFO(ir::print(program));
+    CHECK(!list.empty());
+    for (std::size_t k = 0; k < std::min<std::size_t>(list.size(), 3); ++k) {
+      INFO(kernel::print(list[k].schedule));
+      CHECK(list[k].counts->turns >= 3);
+      simt::ContractionCase kernel(program, list[k].schedule.directives);
+      CHECK(kernel.launch.tasks * static_cast<std::int64_t>(list[k].counts->turns) ==
+            static_cast<std::int64_t>(list[k].counts->blocks));
+      CHECK(kernel.wrong(k).empty());
+    }
+  }
+}
+
 TEST_CASE("products in tf32, and in two parts of it, stay within their bounds") {
   const auto problem = simt::problem_of("ad,db->ab", {{'a', 40}, {'b', 24}, {'d', 72}}, {DType::f32});
   const std::string start =

@@ -1,5 +1,4 @@
-// Contractions in half types whose one operand is small: blocks make several tiles in turns where that is predicted to
-// pay.
+// Contractions whose blocks make several tiles in turns where that is predicted to pay.
 #include <string>
 #include <vector>
 
@@ -56,6 +55,39 @@ TEST_CASE("warp groups make tiles in turns where the second cache keeps an opera
   // The second cache keeps neither operand, or there is room for all tiles at once.
   CHECK(best("ab,bc->ac", {{8192, 8192}, {8192, 8192}, {8192, 8192}}, DType::bf16).counts->turns == 1);
   CHECK(best("abc,da->bdc", {{384, 16, 384}, {376, 384}, {16, 376, 384}}, DType::bf16).counts->turns == 1);
+}
+
+TEST_CASE("blocks make a few tiles in turns of short sums whose results are most of the bytes") {
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto best = [&](std::int64_t depth, DType type, Precision precision) {
+    auto program = tests::contraction("gfda,gecb->fedcba",
+                                      {{depth, 20, 24, 24}, {depth, 20, 20, 20}, {20, 20, 24, 20, 20, 24}}, type);
+    program.precision = precision;
+    auto found = plan::best_contraction(program, device);
+    return found->whole();
+  };
+  for (const auto type : {DType::f32, DType::f64, DType::bf16}) {
+    const auto found = best(24, type, Precision::operands);
+    const auto text = kernel::print(found.schedule);
+    INFO(text);
+    CHECK(found.counts->turns >= 3);
+    CHECK(found.counts->turns <= 8);
+    CHECK(found.counts->rounds == 1);
+    // What the loop does not move is copied outside of it, at the innermost task.
+    const auto serial = text.find(" serial ");
+    REQUIRE(serial != std::string::npos);
+    const auto loop = text.substr(serial + 8, text.find_first_of(" ;\n", serial + 8) - serial - 8);
+    CHECK(text.find(" at " + loop + " ") != std::string::npos);
+    CHECK(text.find("pipeline " + loop + " 2") != std::string::npos);
+    // There are several times the blocks that run at once.
+    CHECK(found.counts->blocks / found.counts->turns > 2 * 132 * found.counts->resident);
+  }
+  // Sums of several rounds, few results, and products that are rounded to tf32.
+  CHECK(best(512, DType::f32, Precision::operands).counts->turns == 1);
+  CHECK(plan::best_contraction(tests::contraction("ab,bc->ac", {{512, 24}, {24, 512}, {512, 512}}, DType::f32), device)
+            ->whole()
+            .counts->turns == 1);
+  CHECK(best(24, DType::f32, Precision::tf32).counts->turns == 1);
 }
 
 }  // namespace plan_turns_test

@@ -146,7 +146,12 @@ class ContractionEnumerator {
     });
     std::vector<Cut> all;
     for (const auto& one : priced) all.push_back(one.cut);
-    if (!all.empty()) best_ = all.front();
+    if (all.empty()) return all;
+    add_few_turns(all, worth > 1 ? kKept : 1, contraction_, counts_, room_, device_, [&](const Cut& cut) {
+      return contraction_time(counts_of(cut, row_copies(cut), column_copies(cut)), device_).total;
+    });
+    best_ = all.front();
+    best_seconds_ = best_->seconds;
     return all;
   }
 
@@ -474,6 +479,7 @@ class ContractionEnumerator {
     if (!may_take(first, shared) && !(relays && may_take(others.emplace(times_of(true)), true))) return false;
     const auto stage = room_.stage_bytes(cut);
     cut.seconds = std::numeric_limits<double>::infinity();
+    cut.registers = registers;
     double stores = 0;
     const auto complete = [&](const LaunchTimes& times, bool relaid) {
       auto tried = cut;

@@ -142,7 +142,6 @@ std::vector<BlockLoop> GpuContraction::block_loops(const Cut& cut) const {
 }
 
 const BlockLoop* GpuContraction::turning_loop(const std::vector<BlockLoop>& loops) const {
-  if (!groups) return loops.empty() ? nullptr : &loops.back();
   const BlockLoop* most = nullptr;
   for (const auto& loop : loops) {
     if (loop.of_rows == cached_rows_) continue;
@@ -273,7 +272,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
   });
   std::string turning;
   if (cut.turns > 1) {
-    const auto& loop = *turning_loop(loops);
+    const auto& loop = loops[cut.turning];
     turning = take_turns(list, loop, cut.turns);
     if (turning == loop.name) std::erase(task, turning);
     for (auto* panels : {&row_panels, &column_panels}) {
@@ -321,7 +320,7 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
     d.kind = Directive::Kind::stage;
     d.subject = of_rows ? rows_name_ : columns_name_;
     // What stays for all tiles of a block is copied once.
-    d.at = turning != at || loops.back().of_rows == of_rows || task.empty() ? at : task.back();
+    d.at = turning != at || cut.turns_rows == of_rows || task.empty() ? at : task.back();
     d.space = converts(of_rows) ? "shared" : "async";
     const bool along_depth = deep(of_rows);
     const auto& side = of_rows ? rows : columns;

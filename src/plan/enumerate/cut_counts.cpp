@@ -63,10 +63,10 @@ ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, co
 
 ContractionCounts CutCounts::of(const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b) const {
   auto counts = of_result(*cut.rows, *cut.columns, place);
-  const bool rows_stay = contraction_.stays(cut, true), turns = cut.turns > 1 && !contraction_.groups;
+  const bool stays = cut.turns > 1 && !contraction_.groups;  // the operand that a block's turns do not move
   const auto tiles = static_cast<double>(cut.turns);
-  const auto& rows = turns && rows_stay ? in_share(a, tiles) : a;
-  const auto& columns = turns && !rows_stay ? in_share(b, tiles) : b;
+  const auto& rows = stays && !cut.turns_rows ? in_share(a, tiles) : a;
+  const auto& columns = stays && cut.turns_rows ? in_share(b, tiles) : b;
   set_copies(counts, rows, columns, *cut.depth, cut.share);
   set_round(counts, cut, place, rows, columns);
   counts.prefetched = cut.prefetch;

@@ -40,6 +40,8 @@ class CutCounts {
 
   /// `contraction` and `device` are to outlive it.
   CutCounts(const ir::Program& program, const GpuContraction& contraction, const GpuModel& device);
+  /// Of a launch: tiles, where each is of one block.
+  double blocks(const tiles::Tile& rows, const tiles::Tile& columns) const;
 
   /// Bytes of the result that are written, and read where it is.
   double result_bytes() const { return result_bytes_; }
@@ -102,7 +104,6 @@ class CutCounts {
   double waits_for_steps(const tiles::Tile& depth) const;
 
  private:
-  double blocks(const tiles::Tile& rows, const tiles::Tile& columns) const;
   void bound_stores(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
                     const ResultPlace& place) const;
   /// Blocks that shared memory has room for at most.

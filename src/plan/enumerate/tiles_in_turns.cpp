@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 namespace ricci::plan {
 namespace {
+
+// Of fewer, ten kernels of eight cases of talsh300 on an H200 took 1.03 to 1.21 times as long as by a block for each
+// tile.
+constexpr int kLeastWarps = 4;
 
 /// Tiles of a loop that each block makes where there is room for so many blocks; 1: no number of them fills it.
 std::int64_t turns_of(const BlockLoop& loop, double tiles, double room) {
@@ -18,6 +23,27 @@ std::int64_t turns_of(const BlockLoop& loop, double tiles, double room) {
     return blocks >= kBusy * room ? n : 1;
   }
   return 1;
+}
+
+/// A few tiles that each block makes along a loop, as long as that takes less than one tile each: those that take the
+/// least; 1 otherwise.
+///   tiles  of the launch
+///   room   for blocks at once
+std::int64_t few_turns(const BlockLoop& loop, double tiles, double room) {
+  // What a block's other tiles hide of each, and its share of what multiprocessors wait for the last blocks to end: of
+  // 28 tiles a block's room, blocks of five took 0.90 of the time of those of one, of three 0.92, of ten 0.93 (16
+  // kernels of ccsd_t02 and ccsd_t08 of tccg48_f32 in f32 on an H200). Of two NVRTC writes vectors element by element,
+  // as the loop's index is true or false to it (3.3 times as long).
+  constexpr double kHidden = 0.2, kWaited = 0.3;
+  constexpr std::int64_t kLeast = 3, kMost = 8;
+  const auto time = [&](std::int64_t n) {
+    return kHidden * tiles / static_cast<double>(n) + kWaited * static_cast<double>(n) * room;
+  };
+  std::int64_t best = 1;
+  for (auto n = kLeast; n <= std::min(kMost, loop.count); ++n) {
+    if (loop.count % n == 0 && time(n) < time(best)) best = n;
+  }
+  return best;
 }
 
 /// Sums of several rounds by warp groups, whose operands are copied on from tile to tile, by as many blocks as there is
@@ -39,10 +65,53 @@ std::vector<Cut> sums_in_turns(const GpuContraction& contraction, const BlockRoo
     const auto blocks = static_cast<std::int64_t>(at_once / others);  // along the loop
     if (blocks < 1 || blocks >= loop->count) continue;
     way.turns = tiles::parts(loop->count, blocks);
+    way.turning = static_cast<std::size_t>(loop - loops.data());
+    way.turns_rows = loop->of_rows;
     constexpr double kMore = 1.1;
     if (static_cast<double>(way.turns) <= kMore * std::ceil(tiles / at_once)) ways.push_back(way);
   }
   return ways;
+}
+
+/// One such cut; nothing where none is worth it.
+///   tiles  of the launch
+std::optional<Cut> in_few_turns(const GpuContraction& contraction, double tiles, const BlockRoom& room,
+                                const GpuModel& device, const Cut& cut,
+                                const std::function<double(const Cut&)>& seconds) {
+  constexpr int kOfTurns = 12;  // registers of the loop, and of places that move
+  constexpr int kMostRegisters = 255;
+  if (!contraction.takes_few_turns(cut) || cut.spread.warps() < kLeastWarps) return {};
+  if (cut.registers + kOfTurns > kMostRegisters) return {};
+  // In f64 of what is predicted without: of 20 kernels on an H200 four that were to save more took 0.81 to 0.99 of the
+  // time, six 0.94 to 1.02, ten that were to save less 0.95 to 1.3. In f32 and in halves what is predicted to take less
+  // does (36 cases of ccsd_t 0.87 to 1.0).
+  auto most = (contraction.size == 8 ? 0.965 : 1) * cut.seconds;
+  const auto loops = contraction.block_loops(cut);
+  const auto results = room.result_bytes(cut, contraction.held_rows(cut.spread, cut.rows->size),
+                                         contraction.held_columns(cut.spread, cut.columns->size));
+  std::optional<Cut> best;
+  for (const bool of_rows : {false, true}) {
+    // The innermost loop of a side: along others, blocks that run at once write places that are far from each other.
+    const auto found =
+        std::find_if(loops.rbegin(), loops.rend(), [&](const auto& loop) { return loop.of_rows == of_rows; });
+    if (found == loops.rend() || !found->whole) continue;
+    const auto stage = [&](bool rows) { return contraction.stage_bytes(cut, rows, room.padding(cut, rows)); };
+    auto way = cut;
+    way.stages = 2;
+    const auto shared_bytes = way.stages * stage(of_rows) + stage(!of_rows) + results;
+    way.resident = static_cast<int>(room.resident(shared_bytes, cut.spread.warps(), cut.registers + kOfTurns));
+    if (way.resident < std::min(2, cut.resident)) continue;
+    way.shared_bytes = static_cast<double>(shared_bytes);
+    way.turns = few_turns(*found, tiles, way.resident * device.multiprocessors);
+    if (way.turns == 1) continue;
+    way.turning = static_cast<std::size_t>(loops.rend() - found) - 1;
+    way.turns_rows = of_rows;
+    way.seconds = seconds(way);
+    if (way.seconds >= most) continue;
+    most = way.seconds;
+    best = way;
+  }
+  return best;
 }
 
 }  // namespace
@@ -50,7 +119,6 @@ std::vector<Cut> sums_in_turns(const GpuContraction& contraction, const BlockRoo
 std::vector<Cut> in_turns(const GpuContraction& contraction, const BlockRoom& room, const GpuModel& device,
                           const Cut& cut, double tiles, const WarpShare& warps, int registers) {
   std::vector<Cut> ways;
-  constexpr int kLeastWarps = 4;  // fewer were not timed
   if (!contraction.takes_turns(cut) || warps.count < kLeastWarps) return ways;
   if (contraction.groups) return sums_in_turns(contraction, room, device, cut, tiles, warps, registers);
   const auto loops = contraction.block_loops(cut);
@@ -69,6 +137,8 @@ std::vector<Cut> in_turns(const GpuContraction& contraction, const BlockRoom& ro
     if (relaid && !relays) continue;
     auto way = cut;
     way.relaid = relaid;
+    way.turning = loops.size() - 1;
+    way.turns_rows = rows_move;
     const auto results = room.result_bytes(way, warps.rows, warps.columns);
     for (way.stages = 2; way.stages <= 4; ++way.stages) {
       const auto shared_bytes = way.stages * moving + still + results;
@@ -80,6 +150,14 @@ std::vector<Cut> in_turns(const GpuContraction& contraction, const BlockRoom& ro
     }
   }
   return ways;
+}
+void add_few_turns(std::vector<Cut>& cuts, std::size_t most, const GpuContraction& contraction, const CutCounts& counts,
+                   const BlockRoom& room, const GpuModel& device, const std::function<double(const Cut&)>& seconds) {
+  for (std::size_t k = 0, known = std::min(most, cuts.size()); k < known; ++k) {
+    const double tiles = counts.blocks(*cuts[k].rows, *cuts[k].columns);
+    if (auto turned = in_few_turns(contraction, tiles, room, device, cuts[k], seconds)) cuts.push_back(*turned);
+  }
+  std::stable_sort(cuts.begin(), cuts.end(), [](const Cut& x, const Cut& y) { return x.seconds < y.seconds; });
 }
 
 }  // namespace ricci::plan

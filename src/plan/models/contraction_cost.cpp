@@ -126,7 +126,8 @@ constexpr double kPartBytes = 9.6;  // a cycle, of each multiprocessor
 constexpr double kLastInParts = 1.03;
 /// Of tiles that blocks make in turns, whose lanes write results themselves while copies are under way (seven kernels
 /// of ao2mo00 of tccg48_f32 in bf16 on an H200 took 1.08 to 1.19 times as long as is predicted without; eight of
-/// ao2mo01 and ao2mo02, whose results pass through shared memory, 0.97 to 1.1 times).
+/// ao2mo01 and ao2mo02, whose results pass through shared memory, 0.97 to 1.1 times). Multiply-adds hide it (250
+/// kernels of five ccsd_t cases in f32: 0.98).
 constexpr double kInTurns = 1.1;
 /// The same of warp groups, whose copies stop while results are written (sixteen plans of tccg48_f32 in bf16 and tf32
 /// and of other products on an H200 took 1.12 to 1.29 times what is predicted without).
@@ -438,7 +439,7 @@ ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) co
   time.total = launch_ + joined(time, room < 2);
   if (!overlapped_) time.total = with_last_blocks(time.total, stages, room);
   time.total *= last_in_parts_;
-  if (turns_ > 1) time.total *= overlapped_ ? kGroupsInTurns : relaid_ == 0 ? kInTurns : 1;
+  if (turns_ > 1) time.total *= overlapped_ ? kGroupsInTurns : relaid_ == 0 && !multiply_adds_ ? kInTurns : 1;
   if (reread_ > 0) time.total = std::sqrt(squared(time.total) + squared(reread_));
   return time;
 }
@@ -591,9 +592,8 @@ std::vector<TimePart> parts_of(const ContractionTime& time) {
 std::string round_text(const ContractionCounts& counts) {
   const double shared = counts.shared_cycles(), issue = counts.issue_cycles();
   return fmt::format(
-      "a block's round takes {:.0f} cycles of products, {:.0f} of shared memory and {:.0f} of issue: products are "
-      "{:.2f} "
-      "of the most",
+      "a block's round takes {:.0f} cycles of products, {:.0f} of shared memory and {:.0f} of issue: "
+      "products are {:.2f} of the most",
       counts.pipe_cycles, shared, issue, counts.pipe_cycles / std::max({counts.pipe_cycles, shared, issue}));
 }
 
