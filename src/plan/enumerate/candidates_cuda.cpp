@@ -60,7 +60,10 @@ class CudaCopyEnumerator {
   std::vector<Candidate> all(const std::string& wanted) {
     find_direct();
     find_tiles();
-    for (std::size_t k = 0; k < direct_.size(); ++k) add({0, 0, k});
+    for (std::size_t tile = 0; tile < direct_.size(); ++tile) {
+      make_direct(direct_[tile]);
+      for (std::size_t k = 0; k < direct_[tile].moves.size(); ++k) add({0, tile, k});
+    }
     for (std::size_t tile = 0; tile < stagings_.size(); ++tile) {
       auto& staging = stagings_[tile];
       find_whole_digits(staging);
@@ -91,10 +94,12 @@ class CudaCopyEnumerator {
   Candidate best(double bound_us) {
     find_direct();
     find_tiles();
-    for (std::size_t k = 0; k < direct_.size(); ++k) look_at({0, 0, k});
+    for (std::size_t tile = 0; tile < direct_.size(); ++tile)
+      pending_.push({CostModel::least_memory_us(direct_[tile].cost), {0, tile, 0}, Seen::tile});
     for (std::size_t tile = 0; tile < stagings_.size(); ++tile) {
       pending_.push({least_us(stagings_[tile]), {tile + 1, 0, 0}, Seen::tile});
     }
+    while (!pending_.empty() && pending_.top().least_us < bound_us && is_direct(pending_.top())) look_closer(pop());
     if (!pending_.empty() && pending_.top().least_us >= bound_us) {
       Candidate none;
       none.predicted_us = std::numeric_limits<double>::infinity();
@@ -127,10 +132,11 @@ class CudaCopyEnumerator {
     return how == TileTransfer::straight || how == TileTransfer::register_transpose ? 2 : 1;
   }
 
-  /// A schedule without a stage and without a name, and the index of its tile's cost.
+  /// A tile without a stage, and its schedules, which lack a name and are made on demand.
   struct Direct {
-    Moves moves;
-    std::size_t cost;
+    Tile tile;
+    TileCost cost;
+    std::vector<Moves> moves = {};
   };
 
   /// A tile staged in shared memory or in a warp's registers. Its schedules lack the order of tiles, the number of
@@ -209,8 +215,7 @@ class CudaCopyEnumerator {
     };
     for (const auto& listed : list_) see(listed);
     while (!pending_.empty() && (least.size() < leaders || pending_.top().least_us <= least.front())) {
-      const auto next = pending_.top();
-      pending_.pop();
+      const auto next = pop();
       if (next.seen < Seen::all) {
         look_closer(next);
       } else if (add(next.first)) {
@@ -218,6 +223,13 @@ class CudaCopyEnumerator {
       }
     }
   }
+
+  Pending pop() {
+    const auto next = pending_.top();
+    pending_.pop();
+    return next;
+  }
+  static bool is_direct(const Pending& some) { return some.first[0] == 0 && some.seen == Seen::tile; }
 
   /// Lower bound for all schedules of a tile.
   double least_us(const Staging& staging) {
@@ -241,6 +253,11 @@ class CudaCopyEnumerator {
     if (some.seen == Seen::accesses) {
       Traffic traffic;
       pending_.push({model_.predict(moves(some.first), cost(some.first), traffic), some.first, Seen::all});
+      return;
+    }
+    if (is_direct(some)) {
+      make_direct(direct_[way]);
+      for (std::size_t k = 0; k < direct_[way].moves.size(); ++k) look_at({0, way, k});
       return;
     }
     auto& staging = stagings_[tile - 1];
@@ -277,13 +294,13 @@ class CudaCopyEnumerator {
   const std::vector<int>& launch_order(bool read) const { return read ? sides_.read_order : sides_.write_order; }
 
   TileCost& cost(const Number& number) {
-    return number[0] > 0 ? stagings_[number[0] - 1].cost : direct_costs_[direct_[number[2]].cost];
+    return number[0] > 0 ? stagings_[number[0] - 1].cost : direct_[number[1]].cost;
   }
 
   /// Valid until the next call for the same tile.
   Moves& moves(const Number& number) {
     const auto [tile, way, form] = number;
-    if (tile == 0) return direct_[form].moves;
+    if (tile == 0) return direct_[way].moves[form];
     auto& staging = stagings_[tile - 1];
     const auto how = how_of(form);
     auto& made = staging.moves[static_cast<std::size_t>(how)];
@@ -339,39 +356,14 @@ class CudaCopyEnumerator {
   }
 
   void find_direct() {
-    if (program_.indices.empty()) {
-      direct_costs_.push_back(model_.tile_cost({}));
-      add_direct({}, 1, 32);
-      return;
-    }
-    const auto tiles = direct_tiles();
-    for (const auto& tile : tiles) {
-      const auto forms = schedules_.forms(tile);
-      const int vector = sides_.load < 0 ? forms.write_vector
-                         : same_first()  ? std::min(forms.read_vector, forms.write_vector)
-                                         : 1;
-      direct_costs_.push_back(model_.tile_cost(tile));
-      const auto positions = direct_costs_.back().points / vector;
-      std::set<int> counts{128, 256};
-      for (const int threads : whole_digit_threads({{kernel::ThreadMapping{sides_.digits(false, tile), vector, 1}}}))
-        counts.insert(threads);
-      // One or two accesses per thread: stores start early, and few requests queue up in memory.
-      for (const std::int64_t accesses : {1, 2}) {
-        const auto threads = positions / accesses;
-        if (positions % accesses == 0 && threads > kFewestThreads && threads <= 512 && fill_warps(threads))
-          counts.insert(static_cast<int>(threads));
-      }
-      for (const int threads : counts) {
-        if (positions >= threads || tile == tiles.front()) add_direct(tile, vector, threads);
-      }
+    for (auto& tile : program_.indices.empty() ? std::vector<Tile>(1) : direct_tiles()) {
+      auto cost = model_.tile_cost(tile);
+      direct_.push_back({std::move(tile), std::move(cost)});
     }
   }
 
-  /// For the last tile in direct_costs_.
-  void add_direct(const Tile& tile, int vector, int threads) {
-    auto moves = schedules_.direct(tile, vector);
-    moves.threads = moves.mapping.workers = threads;
-    direct_.push_back({std::move(moves), direct_costs_.size() - 1});
+  void make_direct(Direct& direct) {
+    direct.moves = schedules_.direct(direct.tile, direct.cost.points, &direct == &direct_.front());
   }
 
   std::string tile_text(const Tile& tile) const {
@@ -539,7 +531,6 @@ class CudaCopyEnumerator {
   TileSchedules schedules_;
   std::deque<Listed> list_;
   std::vector<Direct> direct_;
-  std::vector<TileCost> direct_costs_;
   std::vector<Staging> stagings_;
   std::priority_queue<Pending> pending_;
   LayoutSearch layouts_;

@@ -1,9 +1,12 @@
 #include "plan/enumerate/tile_schedules.hpp"
 
+#include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "plan/enumerate/layouts.hpp"
+#include "plan/enumerate/tile_enumeration.hpp"
 #include "plan/models/traffic.hpp"
 
 namespace ricci::plan {
@@ -76,6 +79,37 @@ Moves TileSchedules::direct(const Tile& tile, int vector) const {
   moves.order = sides_.write_order;
   moves.mapping = {sides_.digits(false, tile), vector, 1};
   return moves;
+}
+
+std::vector<Moves> TileSchedules::direct(const Tile& tile, std::int64_t points, bool always) const {
+  std::vector<Moves> list;
+  const auto add = [&](int vector, int threads) {
+    auto& moves = list.emplace_back(direct(tile, vector));
+    moves.threads = moves.mapping.workers = threads;
+  };
+  if (tile.empty()) {
+    add(1, 32);
+    return list;
+  }
+  const auto forms = this->forms(tile);
+  const bool same_first = sides_.read_first() == sides_.write_first();
+  const int vector = sides_.load < 0 ? forms.write_vector
+                     : same_first    ? std::min(forms.read_vector, forms.write_vector)
+                                     : 1;
+  const auto positions = points / vector;
+  std::set<int> counts{128, 256};
+  for (const int threads : whole_digit_threads({{kernel::ThreadMapping{sides_.digits(false, tile), vector, 1}}}))
+    counts.insert(threads);
+  // One or two accesses per thread: stores start early, and few requests queue up in memory.
+  for (const std::int64_t accesses : {1, 2}) {
+    const auto threads = positions / accesses;
+    if (positions % accesses == 0 && threads > kFewestThreads && threads <= 512 && fill_warps(threads))
+      counts.insert(static_cast<int>(threads));
+  }
+  for (const int threads : counts) {
+    if (positions >= threads || always) add(vector, threads);
+  }
+  return list;
 }
 
 Moves TileSchedules::carried(const Tile& tile, const TileForms& forms, TileTransfer how) const {

@@ -21,10 +21,13 @@ class TileSchedules {
   TileForms forms(const std::vector<std::int64_t>& tile) const;
   /// A staged schedule.
   kernel::Moves carried(const std::vector<std::int64_t>& tile, const TileForms& forms, TileTransfer how) const;
-  /// A schedule without a stage.
-  kernel::Moves direct(const std::vector<std::int64_t>& tile, int vector) const;
+  /// Schedules without a stage, by every number of threads that is worth a look.
+  ///   points  elements of the tile
+  ///   always  whether there are some, too, where blocks have more threads than elements
+  std::vector<kernel::Moves> direct(const std::vector<std::int64_t>& tile, std::int64_t points, bool always) const;
 
  private:
+  kernel::Moves direct(const std::vector<std::int64_t>& tile, int vector) const;
   int widest(bool read) const;
   bool transposes(const TileForms& forms) const;
   bool skews(const std::vector<std::int64_t>& tile) const;

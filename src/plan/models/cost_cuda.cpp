@@ -286,6 +286,8 @@ double CostModel::least_us(const TileCost& tile, TileTransfer how, ThreadRange t
          least_waiting(bytes, resident, lanes, how == TileTransfer::register_transpose);
 }
 
+double CostModel::least_memory_us(const TileCost& tile) { return kRounding * tile.straight.least_memory_us; }
+
 double CostModel::least_waiting(double block_bytes, std::int64_t resident, int lanes, bool transposed) const {
   const auto& queue = transposed ? kQueueTransposed : kQueue;
   const auto waiting = [&](std::int64_t blocks) {

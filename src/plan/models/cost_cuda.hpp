@@ -64,6 +64,9 @@ class CostModel {
   /// those of digits, and the best number of blocks that wait together.
   double least_us(const TileCost& tile, TileTransfer how, ThreadRange threads) const;
 
+  /// Nor does one without a stage take less than memory takes at least.
+  static double least_memory_us(const TileCost& tile);
+
   /// A schedule whose layout was not searched is predicted to take no less: all but the lines of its accesses.
   double least_us(const kernel::Moves& moves, TileCost& tile);
   /// The same where tiles follow each other along the output, and along the input.
