@@ -50,6 +50,7 @@ class Few {
   const T& operator[](std::size_t k) const noexcept { return data()[k]; }
   const T& front() const noexcept { return data()[0]; }
   T& back() noexcept { return data()[size_ - 1]; }
+  const T& back() const noexcept { return data()[size_ - 1]; }
 
   void reserve(std::size_t room) {
     if (room <= room_) return;

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/few.hpp"
+
 namespace ricci::plan::tiles {
 
 inline std::int64_t up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -26,8 +28,9 @@ using Axes = std::vector<Axis>;
 
 /// Extents of a tile along the axes of one group, in the order of the axes.
 struct Tile {
-  std::vector<std::size_t> order;   ///< axes from the slowest digit to the fastest
-  std::vector<std::int64_t> sizes;  ///< per axis
+  static constexpr std::size_t kUsualAxes = 6;
+  ir::Few<std::size_t, kUsualAxes> order;   ///< axes from the slowest digit to the fastest
+  ir::Few<std::int64_t, kUsualAxes> sizes;  ///< per axis
   std::int64_t size = 1, blocks = 1;
   double used = 1;  ///< of the positions of all blocks
   /// So many axes, the last ones of the order, are one, of which the tile has `size` positions, wherever others end:
@@ -134,7 +137,8 @@ class Tiles {
     score_ = -1;
     current_.sizes.assign(axes_.size(), 1);
     take(0, 1, 1);
-    best_.order.assign(order_.rbegin(), order_.rend());
+    best_.order.clear();
+    for (auto k = order_.size(); k-- > 0;) best_.order.push_back(order_[k]);
     return best_;
   }
 

@@ -15,9 +15,10 @@ void set_fetched(Copies& copies, const GpuContraction& c, bool of_rows, const ti
   const auto run = static_cast<std::int64_t>(copies.run_bytes);
   if (run >= kCacheLineBytes || chunk.joined > 0) return;
   double rounds = 1;  // of the loops inside of an axis: those of one round are outside
-  for (auto k = chunk.order.rbegin(); k != chunk.order.rend(); ++k) {
-    const auto& axis = c.depth_axes[*k];
-    const auto n = tiles::parts(axis.extent, chunk.sizes[*k]);
+  for (auto place = chunk.order.size(); place-- > 0;) {
+    const auto k = chunk.order[place];
+    const auto& axis = c.depth_axes[k];
+    const auto n = tiles::parts(axis.extent, chunk.sizes[k]);
     if (std::abs(of_rows ? axis.in_operand : axis.in_other) == 1) {
       if (n == 1) return;
       const auto whole = tiles::up(run, kFetched) + (run % kFetched == 0 ? 0 : kFetched / 2);
