@@ -1,4 +1,5 @@
 // Products of warp groups: each thread does its own part of one where it waits for it.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -171,9 +172,15 @@ void Machine::add_product(const GroupProduct& product, float* sums) const {
     return factor(atom.a.type, reinterpret_cast<const void*>(anchor + matrix.at(p, k)));
   };
   const auto warp = thread_ / kWarp % static_cast<unsigned>(atom.warps), deep = static_cast<unsigned>(atom.k);
-  // Of A in registers: by the row, one of two in these, and the depth.
-  std::vector<float> rows(product.rows.empty() ? 0 : std::size_t{static_cast<unsigned>(atom.m)} * deep);
-  for (unsigned member = 0; !rows.empty() && member < kMembers; ++member) {
+  // Of A and B what the thread's sums are of, each read once: by the row of the warp's part, or the column, and the
+  // depth.
+  const auto places = [&] {
+    std::vector<kernel::TilePlace> all;
+    for (int e = 0; e < atom.c.elements(); ++e) all.push_back(atom.c.at(static_cast<int>(thread_ % kWarp), e));
+    return all;
+  }();
+  std::vector<float> rows(std::size_t{static_cast<unsigned>(atom.m)} * deep);
+  for (unsigned member = 0; !product.rows.empty() && member < kMembers; ++member) {
     const auto of_four = static_cast<int>(thread_ % kWarp / kMembers * kMembers + member);
     const auto* registers = product.rows.data() + std::size_t{member} * product.rows.size() / kMembers;
     for (int e = 0; e < atom.a.elements(); ++e) {
@@ -182,15 +189,24 @@ void Machine::add_product(const GroupProduct& product, float* sums) const {
       rows[std::size_t{place.row} * deep + place.column] = factor(atom.a.type, element);
     }
   }
-  for (unsigned n = 0; n < product.times; ++n)
-    for (int e = 0; e < atom.c.elements(); ++e, ++sums) {
-      const auto place = atom.c.at(static_cast<int>(thread_ % kWarp), e);
-      const unsigned row = warp * static_cast<unsigned>(atom.m) + place.row;
-      const unsigned column = n * static_cast<unsigned>(atom.n) + place.column;
-      for (unsigned k = 0; k < deep; ++k)
-        *sums = std::fma(rows.empty() ? value(product.a, row, k) : rows[place.row * deep + k],
-                         value(product.b, column, k), *sums);
+  const auto read = [&](const GroupMatrix& matrix, unsigned first, std::uint8_t kernel::TilePlace::* which,
+                        std::vector<float>& values) {
+    for (auto place = places.begin(); place != places.end(); ++place) {
+      const auto p = (*place).*which;
+      if (std::any_of(places.begin(), place, [&](const auto& before) { return before.*which == p; })) continue;
+      for (unsigned k = 0; k < deep; ++k) values[std::size_t{p} * deep + k] = value(matrix, first + p, k);
     }
+  };
+  if (product.rows.empty()) read(product.a, warp * static_cast<unsigned>(atom.m), &kernel::TilePlace::row, rows);
+  std::vector<float> columns(std::size_t{static_cast<unsigned>(atom.n)} * deep);
+  for (unsigned n = 0; n < product.times; ++n) {
+    read(product.b, n * static_cast<unsigned>(atom.n), &kernel::TilePlace::column, columns);
+    for (const auto& place : places) {
+      for (unsigned k = 0; k < deep; ++k)
+        *sums = std::fma(rows[std::size_t{place.row} * deep + k], columns[std::size_t{place.column} * deep + k], *sums);
+      ++sums;
+    }
+  }
 }
 
 void Machine::on_wait_products(unsigned groups, unsigned line) {

@@ -25,10 +25,13 @@ float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 
 float widen_f16(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const float magnitude = exponent == 0    ? std::ldexp(static_cast<float>(fraction), -24)
-                          : exponent != 31 ? std::ldexp(static_cast<float>(1024 + fraction), exponent - 25)
-                          : fraction == 0  ? std::numeric_limits<float>::infinity()
-                                           : std::numeric_limits<float>::quiet_NaN();
+  // An exponent and a fraction of more bits, which ldexp would look for in any number.
+  const float magnitude =
+      exponent == 0 ? static_cast<float>(fraction) * 0x1p-24f
+      : exponent != 31
+          ? float_of(static_cast<std::uint32_t>(exponent + 112) << 23 | static_cast<std::uint32_t>(fraction) << 13)
+      : fraction == 0 ? std::numeric_limits<float>::infinity()
+                      : std::numeric_limits<float>::quiet_NaN();
   return bits & 0x8000u ? -magnitude : magnitude;
 }
 

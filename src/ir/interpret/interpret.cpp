@@ -57,7 +57,9 @@ class Interpreter {
     bool in_rows = false;              // loads and operations alone: all of it may be evaluated at a row of points
     std::uint64_t when = 0;            // 0: never evaluated
     Value value;
-    std::vector<Value> row;
+    std::vector<Value> row;      // along index `row_of`,
+    std::size_t row_of = 0;      // as it was
+    std::uint64_t row_when = 0;  // then; 0: never
   };
   struct Write {
     char* target;
@@ -91,10 +93,13 @@ class Interpreter {
     }
   }
 
-  bool current(const Known& known) const {
-    if (known.when == 0 || (known.reads_written && known.when < point_moved_)) return false;
+  bool current(const Known& known) const { return holds_since(known, known.when, point_.size()); }
+
+  /// Whether what a node was at a time, 0 for never, it still is, index `along` aside.
+  bool holds_since(const Known& known, std::uint64_t when, std::size_t along) const {
+    if (when == 0 || (known.reads_written && when < point_moved_)) return false;
     for (const auto q : known.indices) {
-      if (moved_[q] > known.when) return false;
+      if (q != along && moved_[q] > when) return false;
     }
     return true;
   }
@@ -212,6 +217,9 @@ class Interpreter {
   const std::vector<Value>& row(NodeId id, std::size_t q) {
     const auto& node = this->node(id);
     auto& known = known_[static_cast<std::size_t>(id)];
+    if (known.row_of == q && holds_since(known, known.row_when, q)) return known.row;
+    known.row_of = q;
+    known.row_when = clock_;
     const auto extent = static_cast<std::size_t>(program_.indices[q].extent);
     if (std::find(known.indices.begin(), known.indices.end(), q) == known.indices.end()) {
       known.row.assign(extent, evaluate(id));
@@ -226,15 +234,11 @@ class Interpreter {
       for (std::size_t k = 0; k < extent; ++k)
         known.row[k] = oracle::load(address(node.source, first + step * static_cast<std::int64_t>(k)), node.type);
     } else {
-      static const Value kNone{};
-      const Value* operand[3] = {&kNone, &kNone, &kNone};
-      for (int k = 0; k < known.operands; ++k) operand[k] = row(node.operand[k], q).data();
-      const auto from = this->node(node.operand[0]).type;
-      for (std::size_t k = 0; k < extent; ++k) {
-        known.row[k] =
-            oracle::apply(node.op, node.type, from, operand[0][k], known.operands > 1 ? operand[1][k] : kNone,
-                          known.operands > 2 ? operand[2][k] : kNone);
-      }
+      const Value* operands[3] = {};
+      const auto count = static_cast<std::size_t>(known.operands);
+      for (std::size_t k = 0; k < count; ++k) operands[k] = row(node.operand[k], q).data();
+      oracle::apply(node.op, node.type, this->node(node.operand[0]).type, std::span(operands, count), extent,
+                    known.row.data());
     }
     return known.row;
   }
@@ -247,9 +251,8 @@ class Interpreter {
     }
     const auto q = static_cast<std::size_t>(node.over[k]);
     if (k + 1 == node.over.size() && known_[static_cast<std::size_t>(node.operand[0])].in_rows) {
-      for (const auto& term : row(node.operand[0], q)) {
-        total = oracle::apply(node.op, node.type, node.type, total, term, {});
-      }
+      const auto& terms = row(node.operand[0], q);
+      total = oracle::combined(node.op, node.type, total, terms.data(), terms.size());
       return;
     }
     const auto before = point_[q];

@@ -353,6 +353,49 @@ Value apply(OpCode op, DType type, DType from, const Value& x, const Value& y, c
   }
 }
 
+namespace {
+
+/// Calls `each` with the rounding of a real type, which is then a part of its loops.
+template <class Each>
+auto with_rounding(DType type, const Each& each) {
+  switch (type) {
+    case DType::f32:
+      return each([](double x) { return static_cast<double>(static_cast<float>(x)); });
+    case DType::f64:
+      return each([](double x) { return x; });
+    default:
+      return each([type](double x) { return round_real(x, type); });
+  }
+}
+
+}  // namespace
+
+void apply(OpCode op, DType type, DType from, std::span<const Value* const> operands, std::size_t count,
+           Value* results) {
+  const Value none;
+  if (op == OpCode::mul && !is_integer(type) && !is_complex(type)) {
+    return with_rounding(type, [&](const auto& rounded) {
+      for (std::size_t k = 0; k < count; ++k) results[k] = Value::real(rounded(operands[0][k].re * operands[1][k].re));
+    });
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    results[k] = apply(op, type, from, operands[0][k], operands.size() > 1 ? operands[1][k] : none,
+                       operands.size() > 2 ? operands[2][k] : none);
+  }
+}
+
+Value combined(OpCode op, DType type, Value total, const Value* terms, std::size_t count) {
+  if (op == OpCode::add && !is_integer(type)) {
+    return with_rounding(type, [&](const auto& rounded) {
+      for (std::size_t k = 0; k < count; ++k)
+        total = Value::real(rounded(total.re + terms[k].re), rounded(total.im + terms[k].im));
+      return total;
+    });
+  }
+  for (std::size_t k = 0; k < count; ++k) total = apply(op, type, type, total, terms[k], {});
+  return total;
+}
+
 Value identity_of(OpCode op, DType type) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto largest = is_integer(type) ? ~std::uint64_t{0} >> (64 - 8 * size_of(type) + (is_signed(type) ? 1 : 0)) : 0;

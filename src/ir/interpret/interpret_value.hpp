@@ -2,6 +2,8 @@
 // the other.
 #pragma once
 
+#include <span>
+
 #include "ir/program.hpp"
 
 namespace ricci::ir::oracle {
@@ -34,6 +36,13 @@ Value value_of(Scalar scalar, DType type);
 
 /// One operation of type `type` on operands of type `from`; those that it does not take are not looked at.
 Value apply(OpCode op, DType type, DType from, const Value& x, const Value& y, const Value& z);
+
+/// The same of `count` values of each operand, one after the other: what is done is looked up once for all of them.
+void apply(OpCode op, DType type, DType from, std::span<const Value* const> operands, std::size_t count,
+           Value* results);
+
+/// `total` with `count` terms, one after the other, of an operation's own type.
+Value combined(OpCode op, DType type, Value total, const Value* terms, std::size_t count);
 
 /// A function of doubles, is_function(op); y is the second operand of those that have one.
 double function_of(OpCode op, double x, double y = 0);

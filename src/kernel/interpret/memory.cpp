@@ -18,7 +18,9 @@ Memory::Memory(const Kernel& kernel, int threads, int blocks, const std::vector<
       multiplies_(has_group_products(kernel.body)),
       products_(static_cast<std::size_t>(threads)),
       intervals_(static_cast<std::size_t>(blocks)),
-      warp_intervals_(static_cast<std::size_t>(warp_of(threads) + 1)) {}
+      warp_intervals_(static_cast<std::size_t>(warp_of(threads) + 1)) {
+  for (const auto& array : kernel.arrays) elements_.push_back(array.elements());
+}
 
 void Memory::begin_task(std::int64_t task) {
   task_ = task;
@@ -44,7 +46,8 @@ void Memory::fail(int array, std::int64_t element, const std::string& rule) cons
 
 void Memory::check_bounds(int number, std::int64_t element) const {
   const auto& array = this->array(number);
-  const auto last = array.space == Space::global ? array.shape.front() - 1 : array.elements() - 1;
+  const auto last =
+      array.space == Space::global ? array.shape.front() - 1 : elements_[static_cast<std::size_t>(number)] - 1;
   const auto first = array.space == Space::global ? array.first : 0;
   if (element >= first && element <= last) return;
   fail(number, element, fmt::format("is accessed, outside of its elements {} to {}", first, last));
@@ -52,7 +55,7 @@ void Memory::check_bounds(int number, std::int64_t element) const {
 
 std::size_t Memory::cell(int array, std::int64_t element, int thread, int block) const {
   const auto copy = this->array(array).space == Space::registers ? thread : block;
-  return static_cast<std::size_t>(copy * this->array(array).elements() + element);
+  return static_cast<std::size_t>(copy * elements_[static_cast<std::size_t>(array)] + element);
 }
 
 char* Memory::address(int array, std::int64_t element) const {

@@ -165,6 +165,7 @@ class Memory {
   const Kernel& kernel_;
   int threads_, blocks_;
   const std::vector<void*>* buffers_;
+  std::vector<std::int64_t> elements_;                       // per array, as it says them
   std::vector<Cells> cells_;                                 // per array
   std::vector<Flights> flights_;                             // per thread
   std::map<std::pair<int, std::size_t>, Counter> counters_;  // by array and cell

@@ -52,8 +52,9 @@ void Machine::one(const MmaCall& call, const Threads& threads) {
   if (!atom) broken(kernel_, origin_, fmt::format("there is no atom {}", call.atom));
   all_take_part(threads, "an instruction of a warp");
   const auto type = kernel_.array(call.d.array).type;
-  // Elements of a fragment as the sum's type, by place in the atom's tile.
-  const auto gathered = [&](const Access& access, const Fragment& fragment, int warp) {
+  // Elements of a fragment as the sum's type, by place in the atom's tile, column by column of a `transposed` one.
+  bool written = true;
+  const auto gathered = [&](const Access& access, const Fragment& fragment, int warp, bool transposed = false) {
     std::vector<Item> tile(static_cast<std::size_t>(fragment.rows() * fragment.columns()));
     for (int lane = 0; lane < kWarp; ++lane) {
       const int t = warp * kWarp + lane;
@@ -63,26 +64,42 @@ void Machine::one(const MmaCall& call, const Threads& threads) {
         auto item = memory_.read(access.array, first + e, t);
         if (fragment.type == AtomType::tf32) item.value.re = upper_19_bits(item.value.re);
         item = converted(item, dtype_of(fragment.type), type);
-        tile[static_cast<std::size_t>(place.row * fragment.columns() + place.column)] = item;
+        written = written && item.unwritten < 0;
+        const auto at =
+            transposed ? place.column * fragment.rows() + place.row : place.row * fragment.columns() + place.column;
+        tile[static_cast<std::size_t>(at)] = item;
       }
     }
     return tile;
   };
   const auto product = apply(ir::OpCode::mul, type, {zero_of(type), zero_of(type)});
   const auto sum = apply(ir::OpCode::add, type, {zero_of(type), zero_of(type)});
+  const auto depth = static_cast<std::size_t>(atom->k);
+  std::vector<ir::oracle::Value> rows, columns, products(depth);
   for (std::size_t k = 0; k < threads.size(); k += kWarp) {
     const int warp = threads[k] / kWarp;
-    const auto a = gathered(call.a, atom->a, warp), b = gathered(call.b, atom->b, warp);
+    written = true;
+    const auto a = gathered(call.a, atom->a, warp), b = gathered(call.b, atom->b, warp, true);
     auto c = gathered(call.d, atom->c, warp);
-    for (int m = 0; m < atom->m; ++m) {
-      for (int n = 0; n < atom->n; ++n) {
-        auto& element = c[static_cast<std::size_t>(m * atom->n + n)];
-        for (int k = 0; k < atom->k; ++k) {
-          const Item factors[] = {a[static_cast<std::size_t>(m * atom->k + k)],
-                                  b[static_cast<std::size_t>(k * atom->n + n)]};
+    for (const auto& [values, items] : {std::pair{&rows, &a}, std::pair{&columns, &b}}) {
+      values->clear();
+      for (const auto& item : *items) values->push_back(item.value);
+    }
+    for (std::size_t m = 0; m < static_cast<std::size_t>(atom->m); ++m) {
+      for (std::size_t n = 0; n < static_cast<std::size_t>(atom->n); ++n) {
+        auto& element = c[m * static_cast<std::size_t>(atom->n) + n];
+        counts_.flops += std::int64_t{2} * atom->k;
+        if (written && !values_) continue;  // there is nothing to be found out
+        if (written) {
+          const ir::oracle::Value* factors[] = {&rows[m * depth], &columns[n * depth]};
+          ir::oracle::apply(ir::OpCode::mul, type, type, factors, depth, products.data());
+          element.value = ir::oracle::combined(ir::OpCode::add, type, element.value, products.data(), depth);
+          continue;
+        }
+        for (std::size_t q = 0; q < depth; ++q) {
+          const Item factors[] = {a[m * depth + q], b[n * depth + q]};
           const Item terms[] = {element, operation(product, factors)};
           element = operation(sum, terms);
-          counts_.flops += 2;
         }
       }
     }
