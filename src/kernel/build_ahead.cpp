@@ -86,7 +86,6 @@ void Builder::prefetch(const std::string& operand) {
 }
 
 Statement Builder::lines_ahead() {
-  constexpr std::int64_t kSpeltOut = 4;
   const auto& array = kernel_.array(ahead_->from.array);
   // A row may begin anywhere in a line.
   const auto bytes = ahead_->length * size_of(array.type) + kLineBytes - size_of(array.type);
@@ -95,11 +94,7 @@ Statement Builder::lines_ahead() {
   for (std::size_t k = tasks().size(); k < order_.size(); ++k) {
     if (!order_[k].sum) tiles *= kernel_.extent(order_[k].var);
   }
-  const auto share = (lines + tiles - 1) / tiles, at_once = std::min(share, kSpeltOut);
-  Statement fetch{FetchLines{at_once}, ahead_origin_};
-  if (share == at_once) return fetch;
-  return {Loop{kernel_.add_var("n", (share + at_once - 1) / at_once), Bind::rolled, {}, {std::move(fetch)}},
-          ahead_origin_};
+  return {FetchLines{(lines + tiles - 1) / tiles}, ahead_origin_};
 }
 
 }  // namespace ricci::kernel

@@ -82,9 +82,7 @@ extern "C" void f64_abcd_be_to_deca_24x3x9x16x7(void* const* args, i64 first, i6
           }
           #pragma unroll
           for (int b = 0; b < 3; ++b) {
-            if (b < 3) {
-              ahead.prefetch<1>();
-            }
+            ahead.prefetch<1>();
             double a_[4];
             f64x8 b_[1];
             #pragma unroll
