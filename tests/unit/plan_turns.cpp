@@ -1,4 +1,5 @@
 // Contractions whose blocks make several tiles in turns where that is predicted to pay.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,13 @@ TEST_CASE("blocks make a few tiles in turns of short sums whose results are most
     auto program = tests::contraction("gfda,gecb->fedcba",
                                       {{depth, 20, 24, 24}, {depth, 20, 20, 20}, {20, 20, 24, 20, 20, 24}}, type);
     program.precision = precision;
-    auto found = plan::best_contraction(program, device);
-    return found->whole();
+    auto found = plan::best_contraction(program, device)->whole();
+    // What is chosen can be asked for by its name.
+    const auto listed = plan::with_maps(program, device, plan::contraction_candidates(program, device));
+    INFO(found.schedule.name);
+    CHECK(std::any_of(listed.begin(), listed.end(),
+                      [&](const plan::Candidate& one) { return one.schedule.name == found.schedule.name; }));
+    return found;
   };
   for (const auto type : {DType::f32, DType::f64, DType::bf16}) {
     const auto found = best(24, type, Precision::operands);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -147,9 +146,10 @@ class ContractionEnumerator {
     std::vector<Cut> all;
     for (const auto& one : priced) all.push_back(one.cut);
     if (all.empty()) return all;
-    add_few_turns(all, worth > 1 ? kKept : 1, contraction_, counts_, room_, device_, [&](const Cut& cut) {
+    const auto turned = in_few_turns(contraction_, counts_, room_, device_, all.front(), [&](const Cut& cut) {
       return contraction_time(counts_of(cut, row_copies(cut), column_copies(cut)), device_).total;
     });
+    if (turned) all.insert(all.begin(), *turned);
     best_ = all.front();
     best_seconds_ = best_->seconds;
     return all;

@@ -73,47 +73,6 @@ std::vector<Cut> sums_in_turns(const GpuContraction& contraction, const BlockRoo
   return ways;
 }
 
-/// One such cut; nothing where none is worth it.
-///   tiles  of the launch
-std::optional<Cut> in_few_turns(const GpuContraction& contraction, double tiles, const BlockRoom& room,
-                                const GpuModel& device, const Cut& cut,
-                                const std::function<double(const Cut&)>& seconds) {
-  constexpr int kOfTurns = 12;  // registers of the loop, and of places that move
-  constexpr int kMostRegisters = 255;
-  if (!contraction.takes_few_turns(cut) || cut.spread.warps() < kLeastWarps) return {};
-  if (cut.registers + kOfTurns > kMostRegisters) return {};
-  // In f64 of what is predicted without: of 20 kernels on an H200 four that were to save more took 0.81 to 0.99 of the
-  // time, six 0.94 to 1.02, ten that were to save less 0.95 to 1.3. In f32 and in halves what is predicted to take less
-  // does (36 cases of ccsd_t 0.87 to 1.0).
-  auto most = (contraction.size == 8 ? 0.965 : 1) * cut.seconds;
-  const auto loops = contraction.block_loops(cut);
-  const auto results = room.result_bytes(cut, contraction.held_rows(cut.spread, cut.rows->size),
-                                         contraction.held_columns(cut.spread, cut.columns->size));
-  std::optional<Cut> best;
-  for (const bool of_rows : {false, true}) {
-    // The innermost loop of a side: along others, blocks that run at once write places that are far from each other.
-    const auto found =
-        std::find_if(loops.rbegin(), loops.rend(), [&](const auto& loop) { return loop.of_rows == of_rows; });
-    if (found == loops.rend() || !found->whole) continue;
-    const auto stage = [&](bool rows) { return contraction.stage_bytes(cut, rows, room.padding(cut, rows)); };
-    auto way = cut;
-    way.stages = 2;
-    const auto shared_bytes = way.stages * stage(of_rows) + stage(!of_rows) + results;
-    way.resident = static_cast<int>(room.resident(shared_bytes, cut.spread.warps(), cut.registers + kOfTurns));
-    if (way.resident < std::min(2, cut.resident)) continue;
-    way.shared_bytes = static_cast<double>(shared_bytes);
-    way.turns = few_turns(*found, tiles, way.resident * device.multiprocessors);
-    if (way.turns == 1) continue;
-    way.turning = static_cast<std::size_t>(loops.rend() - found) - 1;
-    way.turns_rows = of_rows;
-    way.seconds = seconds(way);
-    if (way.seconds >= most) continue;
-    most = way.seconds;
-    best = way;
-  }
-  return best;
-}
-
 }  // namespace
 
 std::vector<Cut> in_turns(const GpuContraction& contraction, const BlockRoom& room, const GpuModel& device,
@@ -151,13 +110,43 @@ std::vector<Cut> in_turns(const GpuContraction& contraction, const BlockRoom& ro
   }
   return ways;
 }
-void add_few_turns(std::vector<Cut>& cuts, std::size_t most, const GpuContraction& contraction, const CutCounts& counts,
-                   const BlockRoom& room, const GpuModel& device, const std::function<double(const Cut&)>& seconds) {
-  for (std::size_t k = 0, known = std::min(most, cuts.size()); k < known; ++k) {
-    const double tiles = counts.blocks(*cuts[k].rows, *cuts[k].columns);
-    if (auto turned = in_few_turns(contraction, tiles, room, device, cuts[k], seconds)) cuts.push_back(*turned);
+std::optional<Cut> in_few_turns(const GpuContraction& contraction, const CutCounts& counts, const BlockRoom& room,
+                                const GpuModel& device, const Cut& cut,
+                                const std::function<double(const Cut&)>& seconds) {
+  constexpr int kOfTurns = 12;  // registers of the loop, and of places that move
+  constexpr int kMostRegisters = 255;
+  if (!contraction.takes_few_turns(cut) || cut.spread.warps() < kLeastWarps) return {};
+  if (cut.registers + kOfTurns > kMostRegisters) return {};
+  // In f64 of what is predicted without: of 20 kernels on an H200 four that were to save more took 0.81 to 0.99 of the
+  // time, six 0.94 to 1.02, ten that were to save less 0.95 to 1.3. In f32 and in halves what is predicted to take less
+  // does (36 cases of ccsd_t 0.87 to 1.0).
+  auto most = (contraction.size == 8 ? 0.965 : 1) * cut.seconds;
+  const auto loops = contraction.block_loops(cut);
+  const auto results = room.result_bytes(cut, contraction.held_rows(cut.spread, cut.rows->size),
+                                         contraction.held_columns(cut.spread, cut.columns->size));
+  std::optional<Cut> best;
+  for (const bool of_rows : {false, true}) {
+    // The innermost loop of a side: along others, blocks that run at once write places that are far from each other.
+    const auto found =
+        std::find_if(loops.rbegin(), loops.rend(), [&](const auto& loop) { return loop.of_rows == of_rows; });
+    if (found == loops.rend() || !found->whole) continue;
+    const auto stage = [&](bool rows) { return contraction.stage_bytes(cut, rows, room.padding(cut, rows)); };
+    auto way = cut;
+    way.stages = 2;
+    const auto shared_bytes = way.stages * stage(of_rows) + stage(!of_rows) + results;
+    way.resident = static_cast<int>(room.resident(shared_bytes, cut.spread.warps(), cut.registers + kOfTurns));
+    if (way.resident < std::min(2, cut.resident)) continue;
+    way.shared_bytes = static_cast<double>(shared_bytes);
+    way.turns = few_turns(*found, counts.blocks(*cut.rows, *cut.columns), way.resident * device.multiprocessors);
+    if (way.turns == 1) continue;
+    way.turning = static_cast<std::size_t>(loops.rend() - found) - 1;
+    way.turns_rows = of_rows;
+    way.seconds = seconds(way);
+    if (way.seconds >= most) continue;
+    most = way.seconds;
+    best = way;
   }
-  std::stable_sort(cuts.begin(), cuts.end(), [](const Cut& x, const Cut& y) { return x.seconds < y.seconds; });
+  return best;
 }
 
 }  // namespace ricci::plan

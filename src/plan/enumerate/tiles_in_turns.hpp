@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "plan/enumerate/block_room.hpp"
@@ -25,13 +26,12 @@ inline constexpr double kOfGroupsInTurns = 0.97;
 std::vector<Cut> in_turns(const GpuContraction& contraction, const BlockRoom& room, const GpuModel& device,
                           const Cut& cut, double tiles, const WarpShare& warps, int registers);
 
-/// Adds cuts whose blocks make a few tiles in turns, for sums of one round, where that is predicted to be worth it:
-/// where blocks have one tile each, all that a multiprocessor has room for copy, multiply or write at about the same
-/// time (18 cases of ccsd_t of tccg48_f32 in f32 on an H200 took 0.93 of the time before, 0.90 to 0.97).
-///   cuts     the best first, before and after
-///   most     of them that are looked at
-///   seconds  what the model takes one for
-void add_few_turns(std::vector<Cut>& cuts, std::size_t most, const GpuContraction& contraction, const CutCounts& counts,
-                   const BlockRoom& room, const GpuModel& device, const std::function<double(const Cut&)>& seconds);
+/// A cut whose blocks make a few tiles in turns, for sums of one round, where that is predicted to be worth it; nothing
+/// elsewhere. Where blocks have one tile each, all that a multiprocessor has room for copy, multiply or write at about
+/// the same time (18 cases of ccsd_t of tccg48_f32 in f32 on an H200 took 0.93 of the time before, 0.90 to 0.97).
+///   seconds  what the model takes a cut for
+std::optional<Cut> in_few_turns(const GpuContraction& contraction, const CutCounts& counts, const BlockRoom& room,
+                                const GpuModel& device, const Cut& cut,
+                                const std::function<double(const Cut&)>& seconds);
 
 }  // namespace ricci::plan
