@@ -59,9 +59,8 @@ std::int64_t BlockRoom::result_bytes(const Cut& cut, std::int64_t rows, std::int
       cut, kept.of({&c.atom(), c.type, type, std::move(numbers)}, [&] { return c.relaid_elements(cut, digits); }));
 }
 
-std::int64_t BlockRoom::stage_bytes(const Cut& cut) const {
-  return contraction_.stage_bytes(cut, true, padding(cut, true)) +
-         contraction_.stage_bytes(cut, false, padding(cut, false));
+std::int64_t BlockRoom::stage_bytes(const Cut& cut, bool of_rows) const {
+  return contraction_.stage_bytes(cut, of_rows, padding(cut, of_rows));
 }
 
 std::int64_t BlockRoom::resident(std::int64_t shared_bytes, int warps, int registers) const {

@@ -17,8 +17,9 @@ class BlockRoom {
   /// Padding of an operand's rows of shared memory, as its layout will have it: worked out once for all tiles that are
   /// alike in it, since the layout asks for the banks of all lanes.
   int padding(const Cut& cut, bool of_rows) const;
-  /// Bytes of shared memory of one stage of both operands.
-  std::int64_t stage_bytes(const Cut& cut) const;
+  /// Bytes of shared memory of one stage of an operand, and of both.
+  std::int64_t stage_bytes(const Cut& cut, bool of_rows) const;
+  std::int64_t stage_bytes(const Cut& cut) const { return stage_bytes(cut, true) + stage_bytes(cut, false); }
   /// Bytes of shared memory that results take on their way to memory. Where they lie in it is worked out once for tiles
   /// that warps hold and write alike, since that asks for the banks of all lanes, too.
   ///   rows, columns  as the warps hold them

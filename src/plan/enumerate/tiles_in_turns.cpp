@@ -83,9 +83,8 @@ std::vector<Cut> in_turns(const GpuContraction& contraction, const BlockRoom& ro
   const auto loops = contraction.block_loops(cut);
   // The innermost one goes along what does not stay, by whole tiles.
   if (loops.empty() || !loops.back().whole || contraction.stays(cut, loops.back().of_rows)) return ways;
-  const auto stage = [&](bool of_rows) { return contraction.stage_bytes(cut, of_rows, room.padding(cut, of_rows)); };
   const bool rows_move = loops.back().of_rows;
-  const auto moving = stage(rows_move), still = stage(!rows_move);
+  const auto moving = room.stage_bytes(cut, rows_move), still = room.stage_bytes(cut, !rows_move);
   // Where rows of results are of what stays, five kernels took 82 to 93 us through shared memory, seven others 77
   // to 88.
   const auto& axes = rows_move ? contraction.row_axes : contraction.column_axes;
@@ -110,13 +109,12 @@ std::vector<Cut> in_turns(const GpuContraction& contraction, const BlockRoom& ro
   }
   return ways;
 }
+
 std::optional<Cut> in_few_turns(const GpuContraction& contraction, const CutCounts& counts, const BlockRoom& room,
                                 const GpuModel& device, const Cut& cut,
                                 const std::function<double(const Cut&)>& seconds) {
   constexpr int kOfTurns = 12;  // registers of the loop, and of places that move
-  constexpr int kMostRegisters = 255;
   if (!contraction.takes_few_turns(cut) || cut.spread.warps() < kLeastWarps) return {};
-  if (cut.registers + kOfTurns > kMostRegisters) return {};
   // In f64 of what is predicted without: of 20 kernels on an H200 four that were to save more took 0.81 to 0.99 of the
   // time, six 0.94 to 1.02, ten that were to save less 0.95 to 1.3. In f32 and in halves what is predicted to take less
   // does (36 cases of ccsd_t 0.87 to 1.0).
@@ -130,10 +128,9 @@ std::optional<Cut> in_few_turns(const GpuContraction& contraction, const CutCoun
     const auto found =
         std::find_if(loops.rbegin(), loops.rend(), [&](const auto& loop) { return loop.of_rows == of_rows; });
     if (found == loops.rend() || !found->whole) continue;
-    const auto stage = [&](bool rows) { return contraction.stage_bytes(cut, rows, room.padding(cut, rows)); };
     auto way = cut;
     way.stages = 2;
-    const auto shared_bytes = way.stages * stage(of_rows) + stage(!of_rows) + results;
+    const auto shared_bytes = way.stages * room.stage_bytes(cut, of_rows) + room.stage_bytes(cut, !of_rows) + results;
     way.resident = static_cast<int>(room.resident(shared_bytes, cut.spread.warps(), cut.registers + kOfTurns));
     if (way.resident < std::min(2, cut.resident)) continue;
     way.shared_bytes = static_cast<double>(shared_bytes);
