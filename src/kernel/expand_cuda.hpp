@@ -79,6 +79,9 @@ Copy by_table(Threads& threads, const Visits& visits, Copy copy, const Copy& any
 void add_quotients(Threads& threads, Body& names, Places& places, std::vector<Let> quotients, const std::string& begin,
                    const std::string& end);
 
+/// The visits in so many parts of about as many, in their order, the larger ones first.
+std::vector<Visits> shared_out(Threads& threads, const Visits& visits, std::int64_t parts);
+
 /// The statements of one thread's part, where `only` holds. Asynchronous copies still need a commit and a wait.
 Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std::vector<Condition>& only = {});
 
@@ -119,6 +122,12 @@ Body cleared(Threads& threads, int accumulator);
 ///            shorter depths after the last one's
 Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between = {});
 
+/// Steps along the depth that are unrolled together: as long a text as hides what shared memory takes, as compilers put
+/// no loads of the next round before the end of one, and not more than they are quick with. Where that many do not come
+/// out even, as many as leave the fewest to a loop of single steps.
+///   ahead  the first fragments are read before
+std::int64_t steps_together(const Kernel& kernel, const Mma& mma, const WarpTile& tile, bool ahead);
+
 /// Registers of an operand's fragments that are read ahead: of complex numbers the real and the imaginary parts.
 struct FragmentAhead {
   int numbers = -1, imag = -1;
@@ -133,10 +142,11 @@ class PrefetchedProducts {
   /// The first round's first fragments; in front of all rounds.
   Body first();
   /// A round.
-  ///   next   of the next round
-  ///   fence  behind the last fragments of this round, before the first ones of the next
-  ///   then   behind those
-  Body round(const Mma& mma, const Mma& next, Body fence, Body then);
+  ///   between  statements that products hide, as in multiplied()
+  ///   next     of the next round
+  ///   fence    behind the last fragments of this round, before the first ones of the next
+  ///   then     behind those
+  Body round(const Mma& mma, const Mma& next, std::vector<Body> between, Body fence, Body then);
 
  private:
   Threads& threads_;

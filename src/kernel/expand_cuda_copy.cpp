@@ -289,6 +289,42 @@ void add_quotients(Threads& threads, Body& names, Places& places, std::vector<Le
   }
 }
 
+std::vector<Visits> shared_out(Threads& threads, const Visits& visits, std::int64_t parts) {
+  std::vector<Visits> all(static_cast<std::size_t>(parts), visits);
+  const auto longest = std::max_element(visits.rounds.begin(), visits.rounds.end(), [&](Var x, Var y) {
+    return threads.kernel.extent(x) < threads.kernel.extent(y);
+  });
+  const bool by_rounds = longest != visits.rounds.end() && threads.kernel.extent(*longest) > 1;
+  const auto count = by_rounds ? threads.kernel.extent(*longest) : static_cast<std::int64_t>(visits.value.size());
+  std::int64_t begin = 0;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const auto end = ((part + 1) * count + parts - 1) / parts;
+    auto& of_part = all[static_cast<std::size_t>(part)];
+    if (!by_rounds) {
+      const auto kept = [&](auto& list) { list = {list.begin() + begin, list.begin() + end}; };
+      kept(of_part.value);
+      kept(of_part.when);
+    } else if (end == begin) {
+      of_part.value.clear();
+      of_part.when.clear();
+    } else {
+      Affine round(begin);
+      auto& rounds = of_part.rounds;
+      std::erase(rounds, *longest);
+      if (end - begin > 1) {
+        rounds.push_back(threads.loop_var(fmt::format("r{}", visits.rounds.size()), end - begin));
+        round = round + Affine::of(rounds.back());
+      }
+      for (auto& values : of_part.value) {
+        for (auto& value : values) value = value.with(*longest, round);
+      }
+      for (auto& when : of_part.when) when = with(when, *longest, round);
+    }
+    begin = end;
+  }
+  return all;
+}
+
 Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std::vector<Condition>& only) {
   if (const auto* rule = find_rule(threads.kernel, copy))
     return where(only, rule->expand(threads.kernel, copy, {Affine::of(threads.thread), threads.count}));

@@ -11,7 +11,6 @@
 namespace ricci::kernel::cuda {
 namespace {
 
-constexpr std::int64_t kMostProducts = 80, kMostFmas = 1536;
 constexpr std::int64_t kMatrixRows = 8, kMatrixBytes = 16;  // bytes of a row
 
 /// Registers of real numbers. Of tf32 in two parts each number is the sum of both.
@@ -215,14 +214,7 @@ class Multiplier {
       return all;
     }
     Loop loop{outer, Bind::unroll, {}, std::move(body)};
-    // As long a text as hides what shared memory takes, as compilers put no loads of the next round before the end of
-    // one, and not more than they are quick with.
-    const auto real = complex_ || is_complex(type_) ? mma_.products : 1;
-    const auto products_of_round = static_cast<std::int64_t>(steps) * a.side->atoms() * b.side->atoms() * real;
-    const auto together = tile_.fma() ? kMostFmas : complex_ && prefetch != nullptr ? 3 * kMostProducts : kMostProducts;
-    const auto most = std::max<std::int64_t>(together / products_of_round, 1);
-    auto times = std::min<std::int64_t>(most, blocks);
-    while (blocks % times != 0) --times;
+    const auto times = steps_together(kernel_, mma_, tile_, prefetch != nullptr);
     if (times < blocks) loop.times = static_cast<int>(times);
     all.push_back({std::move(loop)});
     return all;
@@ -575,9 +567,9 @@ PrefetchedProducts::PrefetchedProducts(Threads& threads, const Mma& mma, const W
 
 Body PrefetchedProducts::first() { return Multiplier(threads_, mma_, tile_).first_fragments(registers_); }
 
-Body PrefetchedProducts::round(const Mma& mma, const Mma& next, Body fence, Body then) {
+Body PrefetchedProducts::round(const Mma& mma, const Mma& next, std::vector<Body> between, Body fence, Body then) {
   Multiplier::Prefetch prefetch{registers_, next, std::move(fence), std::move(then)};
-  return Multiplier(threads_, mma, tile_).run({}, &prefetch);
+  return Multiplier(threads_, mma, tile_).run(std::move(between), &prefetch);
 }
 
 std::vector<int> fragment_registers(Threads& threads, const Mma& mma, const WarpTile& tile, int count) {

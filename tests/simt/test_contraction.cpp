@@ -47,6 +47,22 @@ TEST_CASE("contractions by directives are the interpreter's, and both machines c
   }
 }
 
+TEST_CASE("copies of a round stand between the steps of the one before, where a thread has many") {
+  const auto between_steps = [](std::string_view name, const char* pipeline) {
+    for (const auto& c : simt::written_contractions()) {
+      if (std::string_view(c.directives).find(name) == std::string_view::npos) continue;
+      if (std::string_view(c.directives).ends_with(pipeline))
+        return c.made().source.text.find("free_place") != std::string::npos;
+    }
+    FAIL("no contraction of " << name);
+    return false;
+  };
+  CHECK(between_steps("tile a:32; tile c:16; tile b:24;", "pipeline b0 4 prefetch"));
+  CHECK(between_steps("tile b:32; tile d:16; tile c:24;", "pipeline c0 3 prefetch"));
+  CHECK_FALSE(between_steps("tile a:64; tile c:32; tile b:16;", "pipeline b0 3 prefetch"));  // 12 copies in two steps
+  CHECK_FALSE(between_steps("tile a:32; tile c:16; tile b:8;", "pipeline b0 2 prefetch"));   // two places
+}
+
 TEST_CASE("a tile that fits its layout moves whole sectors and meets no bank conflict") {
   auto kernel = simt::written_contractions()[0].made();
   simt::Report counts;

@@ -120,6 +120,22 @@ const std::vector<WrittenContraction> kCases = {
      kNone,
      "tile d:32; tile c:8; order task d0 sum a c0; stage A at c0 async b c pad 4; stage B at c0 async c d pad 2;"
      "atom m16n8k8_f64 rows b columns d depth c warps 2x1 runs 1x1x1; pipeline c0 4 prefetch"},
+    {"ad,db->ab",  // copies between the steps of the round before, uneven among threads
+     {{'a', 70}, {'b', 45}, {'d', 77}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "tile a:32; tile c:16; tile b:24; order task a0 c0 sum b0; stage A at b0 async a b pad 1;"
+     "stage B at b0 async b c pad 1;"
+     "atom m16n8k8_f64 rows a columns c depth b warps 1x1 runs 1x1x1; pipeline b0 4 prefetch"},
+    {"xad,xdb->ab",  // the same in a loop around the pipeline, in as many places as rounds
+     {{'x', 2}, {'a', 40}, {'b', 20}, {'d', 70}},
+     {DType::f64},
+     kOne,
+     kNone,
+     "tile b:32; tile d:16; tile c:24; order task b0 d0 sum a c0; stage A at c0 async b c; stage B at c0 async c d pad "
+     "1;"
+     "atom m16n8k8_f64 rows b columns d depth c warps 1x1 runs 1x1x1; pipeline c0 3 prefetch"},
     {"ad,db->ab",  // the same of halves by matrix loads
      {{'a', 128}, {'b', 64}, {'d', 128}},
      {DType::f16, DType::f16, DType::f32},
@@ -134,6 +150,13 @@ const std::vector<WrittenContraction> kCases = {
      kAny,
      "tile a:64; tile c:32; tile b:16; order task a0 c0 sum b0; stage A at b0 async b a pad 4;"
      "stage B at b0 async b c pad 4; atom fma rows a columns c depth b warps 1x2 runs 4x4x1; pipeline b0 2 prefetch"},
+    {"ad,db->ab",  // multiply-adds of more steps than are unrolled together, whose number is prime
+     {{'a', 70}, {'b', 60}, {'d', 90}},
+     {DType::f32},
+     kAny,
+     kAny,
+     "tile a:64; tile c:64; tile b:29; order task a0 c0 sum b0; stage A at b0 async b a; stage B at b0 async b c;"
+     "atom fma rows a columns c depth b warps 1x1 runs 4x4x1; pipeline b0 2"},
     {"gad,gdb->gab",  // the same of products side by side
      {{'g', 10}, {'a', 36}, {'b', 28}, {'d', 20}},
      {DType::f64},
