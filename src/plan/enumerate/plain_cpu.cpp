@@ -39,6 +39,7 @@ class PlainCpuEnumerator {
         lines_(program, counts_, device),
         lanes_(kernel::has_lanes(program)) {
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
+    find_least();
   }
 
   std::vector<Candidate> run(std::size_t most, double bound_us) {
@@ -91,23 +92,52 @@ class PlainCpuEnumerator {
     std::int64_t block(std::size_t q) const { return tile.count(q) * (static_cast<int>(q) == lane ? lanes : 1); }
   };
 
-  /// A lower bound: operations that depend on all free indices, which no two points share, by vectors.
-  double least_us(std::int64_t lanes) const {
-    constexpr double kRounded = 1 - 1e-9;
-    double cycles = 0;
+  /// What all points take of a load or an operation at least, one after the other and each by itself.
+  struct Least {
+    const CountedNode* counted;
+    double cycles;
+  };
+  void find_least() {
+    const auto points = static_cast<double>(free_points());
+    for (const auto& load : counts_.loads) least_.push_back({&load, points * load.times * kLoad});
     for (const auto& counted : counts_.operations) {
       // Rows of a scan take fewer operations than they have elements.
-      bool own = program_.nodes[static_cast<std::size_t>(counted.node)].kind != NodeKind::scan;
-      for (std::size_t q = 0; q < program_.indices.size(); ++q) own = own && (counted.depends[q] || !counts_.free[q]);
-      if (own && !counted.summed) cycles += counted.times * cycles_of(counted);
+      if (counted.summed || program_.nodes[static_cast<std::size_t>(counted.node)].kind == NodeKind::scan) continue;
+      least_.push_back({&counted, points * counted.times * cycles_of(counted)});
     }
-    const auto rounds = static_cast<double>(free_points()) / static_cast<double>(std::max<std::int64_t>(lanes, 1));
-    return kRounded * rounds * cycles / device_.cycles_per_us() / device_.threads;
+  }
+  /// A lower bound: of each as many as the values of a tile do not share, by whole vectors and tiles.
+  double least_us(std::int64_t lanes, const RegisterTile& tile) const {
+    const auto shared_by = [&](const CountedNode* counted) {
+      std::int64_t values = 1;
+      for (const auto& [q, count] :
+           {std::pair(tile.first, tile.first_count), std::pair(tile.second, tile.second_count)})
+        values *= q >= 0 && (counted == nullptr || !counted->depends[static_cast<std::size_t>(q)]) ? count : 1;
+      return static_cast<double>(values);
+    };
+    double cycles = kRound * static_cast<double>(free_points()) / shared_by(nullptr);
+    for (const auto& least : least_) cycles += least.cycles / shared_by(least.counted);
+    return us_at_least(cycles, lanes);
+  }
+  /// The same of any tile: what depends on all free indices no two points share.
+  double least_us(std::int64_t lanes) const {
+    double cycles = 0;
+    for (const auto& [counted, of_all] : least_) {
+      bool own = true;
+      for (std::size_t q = 0; q < program_.indices.size(); ++q) own = own && (counted->depends[q] || !counts_.free[q]);
+      if (own) cycles += of_all;
+    }
+    return us_at_least(cycles, lanes);
+  }
+  double us_at_least(double cycles, std::int64_t lanes) const {
+    constexpr double kRounded = 1 - 1e-9;
+    const auto vectors = static_cast<double>(std::max<std::int64_t>(lanes, 1));
+    return kRounded * cycles / vectors / device_.cycles_per_us() / device_.threads;
   }
 
   std::int64_t bytes() const { return program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type); }
-  /// Of an operation, for one value or one vector of them.
-  static constexpr double kOperation = 0.5, kComplex = 2;
+  /// Of a round, and of a load and an operation, for one value or one vector of them.
+  static constexpr double kRound = 4, kLoad = 0.5, kOperation = 0.5, kComplex = 2;
   double cycles_of(const CountedNode& counted) const {
     return is_complex(program_.nodes[static_cast<std::size_t>(counted.node)].type) ? kComplex : kOperation;
   }
@@ -117,7 +147,6 @@ class PlainCpuEnumerator {
     double all() const { return rounds + reading + operations + waits + caches; }
   };
   Cycles cycles_of(const Priced& priced) const {
-    constexpr double kRound = 4, kLoad = 0.5;
     // A load and an insert; of up to four neighbours compilers transpose rows that they load by vectors instead.
     constexpr double kGathered = 1, kGatheredWide = 0.5;
     // Of lines that come from the second cache, and of those from beyond it; results are read and written. Set by
@@ -150,6 +179,7 @@ class PlainCpuEnumerator {
   void add(int lane, std::int64_t lanes, const RegisterTile& tile, std::int64_t strip = 0,
            const Parts* parts = nullptr) {
     if (strip > 0 && (strip > extent(lane) || lane != counts_.order.front())) return;
+    if (parts == nullptr && least_us(lanes, tile) > bound_us_) return;
     const auto count = program_.indices.size();
     Priced priced{lane, lanes, tile, strip, parts, false, 0, 0, 0, {}, {}};
     // Vector registers for sums and operands.
@@ -359,6 +389,7 @@ class PlainCpuEnumerator {
   const CpuModel& device_;
   OperationCounts counts_;
   PlainLineCounter lines_;
+  std::vector<Least> least_;
   std::optional<OperationCounts> parted_;  ///< of the statements in parts
   bool lanes_ = false, sums_ = false;
   std::size_t most_ = 1;  ///< of candidates
