@@ -175,8 +175,8 @@ Program lowered(const EinsumProblem& problem) {
   return builder.finish();
 }
 
-/// The same, along a path.
-Sequence lowered(const EinsumProblem& problem, const Path& path) {
+/// What an einsum reads and writes.
+Sequence with_storages(const EinsumProblem& problem) {
   const auto operands = problem.inputs.size();
   Sequence sequence;
   for (std::size_t k = 0; k < operands; ++k) {
@@ -185,24 +185,34 @@ Sequence lowered(const EinsumProblem& problem, const Path& path) {
   if (problem.addend) {
     sequence.storages.push_back(storage_of(operand_name(operands), Role::input, *problem.addend));
   }
-  const int output = static_cast<int>(sequence.storages.size());
   sequence.storages.push_back(storage_of(operand_name(sequence.storages.size()), Role::output, problem.output));
-  const auto add = [&](const EinsumProblem& step, std::vector<int> storages) {
-    auto program = lowered(step);
-    std::vector<int> params;
-    for (const auto& param : program.params) {
-      params.push_back(static_cast<int>(sequence.params.size()));
-      sequence.params.push_back(param);  // only the last step has any
-    }
-    sequence.steps.push_back({std::move(program), std::move(storages), std::move(params)});
-  };
-  if (path.steps.size() == 1) {
-    std::vector<int> storages(sequence.storages.size());
-    std::iota(storages.begin(), storages.end(), 0);
-    add(problem, std::move(storages));
-    return sequence;
-  }
+  return sequence;
+}
 
+void add_step(Sequence& sequence, const EinsumProblem& step, std::vector<int> storages) {
+  auto program = lowered(step);
+  std::vector<int> params;
+  for (const auto& param : program.params) {
+    params.push_back(static_cast<int>(sequence.params.size()));
+    sequence.params.push_back(param);  // only the last step has any
+  }
+  sequence.steps.push_back({std::move(program), std::move(storages), std::move(params)});
+}
+
+Sequence in_one_step(const EinsumProblem& problem) {
+  auto sequence = with_storages(problem);
+  std::vector<int> storages(sequence.storages.size());
+  std::iota(storages.begin(), storages.end(), 0);
+  add_step(sequence, problem, std::move(storages));
+  return sequence;
+}
+
+/// The same, along a path.
+Sequence lowered(const EinsumProblem& problem, const Path& path) {
+  if (path.steps.size() == 1) return in_one_step(problem);
+  const auto operands = problem.inputs.size();
+  auto sequence = with_storages(problem);
+  const int output = static_cast<int>(sequence.storages.size()) - 1;
   const auto squeezed = squeeze(problem);
   std::vector<Layout> layouts = squeezed.inputs;  // of operands, then of each step's result
   std::vector<int> storages;
@@ -245,7 +255,7 @@ Sequence lowered(const EinsumProblem& problem, const Path& path) {
     layouts.push_back(step.output);
     storages.push_back(to);
     used.push_back(to);
-    add(step, std::move(used));
+    add_step(sequence, step, std::move(used));
   }
   return sequence;
 }
@@ -263,6 +273,10 @@ Sequence lower_einsum(const EinsumProblem& problem, const Path& path) {
 }
 
 Sequence lower_einsum(const EinsumProblem& problem, const PathOptions& options) {
+  if (problem.inputs.size() <= 2) {  // there is one path
+    check(problem);
+    return in_one_step(expand(problem));
+  }
   const auto path = find_path(problem, options);  // checks it
   return lowered(expand(problem), path);
 }
