@@ -130,13 +130,16 @@ bool leaves_time(const ir::Program& program, const kernel::Contraction& contract
   const auto few = [&](Role role) { return contraction.extent(program, role) < kMany; };
   if (matrices.same_operand() || few(Role::rows) || few(Role::columns) || few(Role::depth)) return true;
   constexpr int kAll = MatrixCopies::kFirst | MatrixCopies::kSecond | MatrixCopies::kResult;
-  // Of its two ways round the one that may take less.
   const auto product = [&](bool transposed) {
     const auto composite = kernel::composite_of(program, {"", matrices.copies(kAll, transposed).directives});
     return CpuContraction(composite.canonical(composite.product).program, device);
   };
-  auto one = product(false), other = product(true);
-  return (other.least_us() < one.least_us() ? other : one).best_us(most_us / kOthers).has_value();
+  auto best = product(false);
+  // Of its two ways round, which are one where the result is square, the one that may take less.
+  if (contraction.extent(program, Role::rows) != contraction.extent(program, Role::columns)) {
+    if (auto other = product(true); other.least_us() < best.least_us()) best = std::move(other);
+  }
+  return best.best_us(most_us / kOthers).has_value();
 }
 
 /// Several copies that leave a product of matrices, where these take no longer than `most_us` with all steps: only
