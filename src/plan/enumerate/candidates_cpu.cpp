@@ -51,12 +51,13 @@ std::optional<Candidate> best_of_contraction(const ir::Program& program, const C
   if (!best) return std::nullopt;
   const auto alone = device.alone();
   double alone_us = contraction.best_us_alone().value();
-  std::vector<Candidate> list{std::move(*best)};
+  std::vector<Candidate> list;
+  list.push_back(std::move(*best));
   if (const auto plain = plain_candidates(program, alone, 1, alone_us); !plain.empty()) {
     alone_us = plain.front().predicted_us;
     list = plain_candidates(program, device, 1);
   }
-  return with_copies(std::move(list), program, device, alone_us, 1).front();
+  return std::move(with_copies(std::move(list), program, device, alone_us, 1).front());
 }
 
 }  // namespace
@@ -69,8 +70,9 @@ std::vector<Candidate> candidates(const ir::Program& program, const CpuModel& de
 Candidate best_candidate(const ir::Program& program, const CpuModel& device) {
   if (is_copy(program)) return best_copy(program, device);
   auto best = best_of_contraction(program, device);
-  auto list = best ? std::vector<Candidate>{std::move(*best)} : ranked(program, device, 1);
-  return merged(std::move(list), library_candidates(program, device)).front();
+  auto list = best ? std::vector<Candidate>() : ranked(program, device, 1);
+  if (best) list.push_back(std::move(*best));
+  return std::move(merged(std::move(list), library_candidates(program, device)).front());
 }
 
 AloneTime time_alone(const ir::Program& program, const CpuModel& device) {

@@ -329,8 +329,10 @@ std::string ContractionSides::name(const Blocking& b) const {
 bool ContractionSides::make_tiles(Blocking& b, std::int64_t vectors, std::int64_t most_rows) const {
   for (auto& axis : b.columns) axis.tile = 1;
   auto& lane = b.columns.back();
+  if (b.rows.empty() && b.pack_rows) return false;
   if (b.lanes_of_both()) return tile_lanes_of_both(b, vectors, most_rows);
   if (across_) return tile_across(b, vectors, most_rows, [&] { cover_rows(b.rows, most_rows); });
+  if (!b.pack_columns && lane.in_columns != 1) return false;
   lane.tile = std::min(vectors * b.lanes, up(lane.extent, b.lanes));
   if (!b.pack_columns) shorten(lane, b.lanes);
   if (const auto along = parts(lane.tile, b.lanes), more = vectors / along; !run_over(b, vectors) && more > 1) {
@@ -339,8 +341,7 @@ bool ContractionSides::make_tiles(Blocking& b, std::int64_t vectors, std::int64_
     next.tile = parts(next.extent, parts(next.extent, more));
     if (!b.pack_columns && next.extent % next.tile != 0) return false;
   }
-  if (!b.pack_columns && (lane.in_columns != 1 || lane.extent % lane.tile != 0)) return false;
-  if (b.rows.empty() && b.pack_rows) return false;
+  if (!b.pack_columns && lane.extent % lane.tile != 0) return false;
   cover_rows(b.rows, most_rows);
   if (streams_rows(b)) {
     for (auto& axis : b.rows) axis.task = axis.extent;

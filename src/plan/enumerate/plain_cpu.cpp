@@ -119,13 +119,13 @@ class PlainCpuEnumerator {
     for (const auto& least : least_) cycles += least.cycles / shared_by(least.counted);
     return us_at_least(cycles, lanes);
   }
-  /// The same of any tile: what depends on all free indices no two points share.
+  /// The same of any tile: what depends on all free indices no two points share, all else no more than a tile has.
   double least_us(std::int64_t lanes) const {
-    double cycles = 0;
+    double cycles = kRound * static_cast<double>(free_points()) / kMostValues;
     for (const auto& [counted, of_all] : least_) {
       bool own = true;
       for (std::size_t q = 0; q < program_.indices.size(); ++q) own = own && (counted->depends[q] || !counts_.free[q]);
-      if (own) cycles += of_all;
+      cycles += own ? of_all : of_all / kMostValues;
     }
     return us_at_least(cycles, lanes);
   }
@@ -168,9 +168,13 @@ class PlainCpuEnumerator {
   double us_of(const Cycles& cycles) const { return cycles.all() / device_.cycles_per_us() / device_.threads; }
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
 
+  static constexpr std::array<Counts, 10> kCounts{
+      {{2, 1}, {3, 1}, {4, 1}, {6, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {3, 4}, {4, 3}}};
+  static constexpr double kMostValues = 12;  ///< of a register tile
+  static_assert(std::all_of(kCounts.begin(), kCounts.end(), [](const Counts& counts) {
+    return static_cast<double>(counts.first * counts.second) <= kMostValues;
+  }));
   void add_register_tiles(int lane, std::int64_t lanes) {
-    static constexpr std::array<Counts, 10> kCounts{
-        {{2, 1}, {3, 1}, {4, 1}, {6, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {3, 4}, {4, 3}}};
     for_each_register_tile(
         counts_.order, kCounts, [&](int q, std::int64_t count) { return count * (q == lane ? lanes : 1) <= extent(q); },
         [&](const RegisterTile& tile) { add(lane, lanes, tile); });
