@@ -107,7 +107,7 @@ class PlainCpuEnumerator {
     }
   }
   /// A lower bound: of each as many as the values of a tile do not share, by whole vectors and tiles.
-  double least_us(std::int64_t lanes, const RegisterTile& tile) const {
+  double least_us(int lane, std::int64_t lanes, const RegisterTile& tile) const {
     const auto shared_by = [&](const CountedNode* counted) {
       std::int64_t values = 1;
       for (const auto& [q, count] :
@@ -116,8 +116,17 @@ class PlainCpuEnumerator {
       return static_cast<double>(values);
     };
     double cycles = kRound * static_cast<double>(free_points()) / shared_by(nullptr);
-    for (const auto& least : least_) cycles += least.cycles / shared_by(least.counted);
+    for (const auto& [counted, of_all] : least_) {
+      const auto loads = lanes > 1 && is_gathered(*counted, lane) ? lanes : 1;  // of a vector
+      cycles += of_all * static_cast<double>(loads) / shared_by(counted);
+    }
     return us_at_least(cycles, lanes);
+  }
+  /// Whether a vector's elements are loaded one by one, as they are no neighbours.
+  bool is_gathered(const CountedNode& counted, int lane) const {
+    const auto& node = program_.nodes[static_cast<std::size_t>(counted.node)];
+    const auto q = static_cast<std::size_t>(lane);
+    return node.kind == NodeKind::load && counted.depends[q] && node.offset.coefficient[q] != 1;
   }
   /// The same of any tile: what depends on all free indices no two points share, all else no more than a tile has.
   double least_us(std::int64_t lanes) const {
@@ -183,7 +192,7 @@ class PlainCpuEnumerator {
   void add(int lane, std::int64_t lanes, const RegisterTile& tile, std::int64_t strip = 0,
            const Parts* parts = nullptr) {
     if (strip > 0 && (strip > extent(lane) || lane != counts_.order.front())) return;
-    if (parts == nullptr && least_us(lanes, tile) > bound_us_) return;
+    if (parts == nullptr && least_us(lane, lanes, tile) > bound_us_) return;
     const auto count = program_.indices.size();
     Priced priced{lane, lanes, tile, strip, parts, false, 0, 0, 0, {}, {}};
     // Vector registers for sums and operands.
