@@ -57,6 +57,27 @@ static __attribute__((noinline)) void copy_row(T* __restrict__ to, const T* __re
 
 )";
 
+// Conversions of vectors, {0}: "x16" of as many lanes.
+constexpr const char* kNarrowBf16 =
+    R"(  const u32{0} bits = (u32{0})x, nearest = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+  return __builtin_convertvector(x != x ? (bits >> 16 & 0x8000u) | 0x7fc0u : nearest, bf16{0});
+)";
+constexpr const char* kWidenBf16 = R"(  return (f32{0})(__builtin_convertvector(x, u32{0}) << 16);
+)";
+constexpr const char* kNarrowF16 =
+    R"(  const u32{0} sign = (u32{0})x >> 16 & 0x8000u, magnitude = (u32{0})x & 0x7fffffffu;
+  const u32{0} normal = (magnitude + 0xc8000fffu + (magnitude >> 13 & 1u)) >> 13;
+  const u32{0} small = (u32{0})((f32{0})magnitude + 0.5f) - 0x3f000000u;
+  const u32{0} large = magnitude > 0x7f800000u ? (u32{0})0x7e00u : (u32{0})0x7c00u;
+  return __builtin_convertvector(
+      sign | (magnitude >= 0x47800000u ? large : magnitude < 0x38800000u ? small : normal), f16{0});
+)";
+constexpr const char* kWidenF16 =
+    R"(  const u32{0} bits = __builtin_convertvector(x, u32{0}), magnitude = bits & 0x7fffu;
+  const u32{0} finite = (u32{0})((f32{0})(magnitude << 13) * 0x1p112f);
+  return (f32{0})((bits & 0x8000u) << 16 | (magnitude >= 0x7c00u ? 0x7f800000u | magnitude << 13 : finite));
+)";
+
 /// Lanes of a C vector that an element takes: two of a c128.
 int words_of(DType type) { return std::max(static_cast<int>(size_of(type)) / 8, 1); }
 
@@ -94,6 +115,16 @@ std::string lane_function(const std::string& name, DType type, int lanes) {
         "// The lanes after one that comes before them.\n"
         "inline {0} shifted({0} x, {1} before) {{ return __builtin_shufflevector(x, ({0})before{2}); }}\n\n",
         vector, c_type(type), order(lanes, [&](int v) { return v == 0 ? lanes : v - 1; }));
+  // As half.cuh says of a single one.
+  const auto converts = [&](const char* to, const char* from, const char* body) {
+    const auto of_lanes = fmt::format("x{}", lanes);
+    return fmt::format("inline {0}{1} {2}({3}{1} x) {{\n", to, of_lanes, name, from) +
+           fmt::format(fmt::runtime(body), of_lanes) + "}\n\n";
+  };
+  if (name == "narrow_bf16") return converts("bf16", "f32", kNarrowBf16);
+  if (name == "widen_bf16") return converts("f32", "bf16", kWidenBf16);
+  if (name == "narrow_f16") return converts("f16", "f32", kNarrowF16);
+  if (name == "widen_f16") return converts("f32", "f16", kWidenF16);
   // Complex numbers, pairs (x, y): as (-y, x), (x, -y), (x, x) and (y, y).
   const auto pairs = [&](const char* first, const char* second, int of_real, int of_imag) {
     return fmt::format("inline {0} {1}({0} z) {{ return __builtin_shufflevector({2}, {3}{4}); }}\n\n", vector, name,

@@ -415,8 +415,16 @@ KernelText::Text KernelText::on_lanes(const Value& value, const Text& x, const T
       return {"-" + in_brackets(x, 3), 2};
     case OpCode::scale:
       return {fmt::format("{} == 0 ? ({})0 : {}", in_brackets(x, 2), type, infix(x, OpCode::mul, y).text), 0};
-    case OpCode::cast:
-      return {fmt::format("__builtin_convertvector({}, {})", x.text, type), 3};
+    case OpCode::cast: {
+      const auto from = value.operands.front().type;
+      if (!is_half(value.type) && !is_half(from))
+        return {fmt::format("__builtin_convertvector({}, {})", x.text, type), 3};
+      const auto half = is_half(value.type) ? value.type : from;
+      const auto function = fmt::format("{}_{}", is_half(value.type) ? "narrow" : "widen", ricci::name(half));
+      for (const auto part : {half, DType::u32}) vector_type(part, value.lanes());
+      lane_functions_[function].insert({half, value.lanes()});
+      return {fmt::format("{}({})", function, x.text), 3};
+    }
     case OpCode::sqrt:
       return {fmt::format("__builtin_elementwise_sqrt({})", x.text), 3};
     case OpCode::rsqrt:

@@ -138,7 +138,7 @@ class FlushExpander {
   static bool moved_by_lanes_alone(const Value& value, int accumulator, Var lane) {
     if (is_uniform(value)) return true;
     if (value.kind == Value::Kind::op && !has_vectors(value)) return false;
-    if (value.kind == Value::Kind::load && !is_real(value.type) && !is_integer(value.type)) return false;
+    if (value.kind == Value::Kind::load && is_complex(value.type)) return false;
     if (value.kind == Value::Kind::index && value.affine.coefficient(lane) != 0) return false;
     if (value.kind == Value::Kind::load && value.access.array != accumulator) {
       const auto step = value.access.index.front().coefficient(lane);
@@ -283,7 +283,10 @@ class FlushExpander {
         return (real || is_integer(value.type)) && is_uniform(value.operands.front());
       case ir::OpCode::cast: {
         const auto from = value.operands.front().type;
-        return (real && (is_real(from) || is_integer(from))) || (is_integer(value.type) && is_integer(from));
+        const bool of_halves =
+            (is_half(value.type) && from == DType::f32) || (value.type == DType::f32 && is_half(from));
+        return of_halves || (real && (is_real(from) || is_integer(from))) ||
+               (is_integer(value.type) && is_integer(from));
       }
       case ir::OpCode::div:
       case ir::OpCode::sqrt:

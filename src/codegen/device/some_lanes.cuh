@@ -5,12 +5,13 @@ struct SomeLanes {
       : since(first < 0 ? 0 : first > lanes ? lanes : first), until(end < since ? since : end > lanes ? lanes : end) {}
   inline __attribute__((always_inline)) u32 mask() const { return (1u << until) - (1u << since); }
 };
-#if defined(__AVX512VL__) && __has_builtin(__builtin_ia32_loadupd512_mask)
+#if defined(__AVX512VL__) && defined(__AVX512BW__) && __has_builtin(__builtin_ia32_loadupd512_mask)
 #define RICCI_MASKED 1
 typedef double doubles512 __attribute__((vector_size(64)));
 typedef double doubles256 __attribute__((vector_size(32)));
 typedef float floats512 __attribute__((vector_size(64)));
 typedef float floats256 __attribute__((vector_size(32)));
+typedef short shorts256 __attribute__((vector_size(32)));
 #endif
 template <class V, class T>
 inline __attribute__((always_inline)) V load_lanes(const T* from, i64 since, i64 until) {
@@ -24,9 +25,12 @@ inline __attribute__((always_inline)) V load_lanes(const T* from, i64 since, i64
     return (V)__builtin_ia32_loadupd256_mask((const doubles256*)from, (doubles256)V{}, lanes.mask());
   if constexpr (sizeof(V) == 32 && sizeof(T) == 4)
     return (V)__builtin_ia32_loadups256_mask((const floats256*)from, (floats256)V{}, lanes.mask());
+  if constexpr (sizeof(V) == 32 && sizeof(T) == 2)
+    return (V)__builtin_ia32_loaddquhi256_mask((const shorts256*)from, (shorts256)V{}, lanes.mask());
 #endif
   V value = {};
-  for (int lane = lanes.since; lane < lanes.until; ++lane) value[lane] = from[lane];
+  for (int lane = lanes.since; lane < lanes.until; ++lane)
+    __builtin_memcpy((char*)&value + lane * sizeof(T), from + lane, sizeof(T));
   return value;
 }
 template <class V, class T>
@@ -41,6 +45,9 @@ inline __attribute__((always_inline)) void store_lanes(T* to, V value, i64 since
     return __builtin_ia32_storeupd256_mask((doubles256*)to, (doubles256)value, lanes.mask());
   if constexpr (sizeof(V) == 32 && sizeof(T) == 4)
     return __builtin_ia32_storeups256_mask((floats256*)to, (floats256)value, lanes.mask());
+  if constexpr (sizeof(V) == 32 && sizeof(T) == 2)
+    return __builtin_ia32_storedquhi256_mask((shorts256*)to, (shorts256)value, lanes.mask());
 #endif
-  for (int lane = lanes.since; lane < lanes.until; ++lane) to[lane] = value[lane];
+  for (int lane = lanes.since; lane < lanes.until; ++lane)
+    __builtin_memcpy(to + lane, (const char*)&value + lane * sizeof(T), sizeof(T));
 }

@@ -36,10 +36,11 @@ bool ContractionSides::suits(Lanes lanes) {
       std::none_of(program_.nodes.begin(), program_.nodes.end(), [&](const ir::Node& node) {
         return node.kind == ir::NodeKind::load && node.source == statement.buffer;
       });
-  // Lines that rows of the result share would be written by parts: twice, and read between.
-  problem_.nontemporal = past_caches && std::all_of(c.begin(), c.end(), [&](std::int64_t step) {
-                           return step == 1 || step * problem_.size % 64 == 0;
-                         });
+  // Lines that rows of the result share would be written by parts: twice, and read between. So would those of results
+  // in half types, of which a vector is less than a line.
+  problem_.nontemporal =
+      past_caches && size_of(buffer.type) >= problem_.size &&
+      std::all_of(c.begin(), c.end(), [&](std::int64_t step) { return step == 1 || step * problem_.size % 64 == 0; });
   problem_.shares_lines = past_caches && !problem_.nontemporal && buffer.type == type && !problem_.complex;
   int lane = -1;
   for (std::size_t q = 0; q < c.size(); ++q) {
