@@ -305,7 +305,8 @@ std::string KernelText::store(const kernel::Store& store) {
   const bool wide = store.to.lanes > 1;
   if (store.nontemporal && (wide || !cpu_))
     return fmt::format("store_nontemporal<{}>({}, {});", wide ? vector_type(to.type, store.to.lanes) : c_type(to.type),
-                       pointer(store.to), this->value(value));
+                       cpu_ ? fmt::format("{}, {}", base(store.to), offset(store.to)) : pointer(store.to),
+                       this->value(value));
   // "sum += x" for what is added to itself.
   const bool sums = value.kind == Value::Kind::op && (value.op == OpCode::add || value.op == OpCode::mul) &&
                     is_real(value.type) && to.space == Space::registers;

@@ -49,16 +49,16 @@ extern "C" void f64_4_outputs_of_8_loads_1000000(void* const* args, i64 first, i
         __builtin_prefetch(B + a + point + 3000256LL, 0, 2);
         const f64x8 a2 = *(const f64x8_in_memory*)(A + a + point);
         const f64x8 a3 = *(const f64x8_in_memory*)(A + a + point + 1000000LL);
-        store_nontemporal<f64x8>(C + a + point, a2 * (*(const f64x8_in_memory*)(B + a + point)) + a3 * (*(const f64x8_in_memory*)(B + a + point + 2000000LL)));
-        store_nontemporal<f64x8>(C + a + point + 1000000LL, a2 * (*(const f64x8_in_memory*)(B + a + point + 1000000LL)) + a3 * (*(const f64x8_in_memory*)(B + a + point + 3000000LL)));
+        store_nontemporal<f64x8>(C, a + point, a2 * (*(const f64x8_in_memory*)(B + a + point)) + a3 * (*(const f64x8_in_memory*)(B + a + point + 2000000LL)));
+        store_nontemporal<f64x8>(C, a + point + 1000000LL, a2 * (*(const f64x8_in_memory*)(B + a + point + 1000000LL)) + a3 * (*(const f64x8_in_memory*)(B + a + point + 3000000LL)));
       }
       for (i64 point = 0; point < 256; point += 8) {
         __builtin_prefetch(A + a + point + 2000256LL, 0, 2);
         __builtin_prefetch(A + a + point + 3000256LL, 0, 2);
         const f64x8 a2 = *(const f64x8_in_memory*)(A + a + point + 2000000LL);
         const f64x8 a3 = *(const f64x8_in_memory*)(A + a + point + 3000000LL);
-        store_nontemporal<f64x8>(C + a + point + 2000000LL, *(const f64x8_in_memory*)(B + a + point) * a2 + *(const f64x8_in_memory*)(B + a + point + 2000000LL) * a3);
-        store_nontemporal<f64x8>(C + a + point + 3000000LL, *(const f64x8_in_memory*)(B + a + point + 1000000LL) * a2 + a3 * (*(const f64x8_in_memory*)(B + a + point + 3000000LL)));
+        store_nontemporal<f64x8>(C, a + point + 2000000LL, *(const f64x8_in_memory*)(B + a + point) * a2 + *(const f64x8_in_memory*)(B + a + point + 2000000LL) * a3);
+        store_nontemporal<f64x8>(C, a + point + 3000000LL, *(const f64x8_in_memory*)(B + a + point + 1000000LL) * a2 + a3 * (*(const f64x8_in_memory*)(B + a + point + 3000000LL)));
       }
     }
     for (; a + 8 <= a_end; a += 8) {
@@ -66,14 +66,14 @@ extern "C" void f64_4_outputs_of_8_loads_1000000(void* const* args, i64 first, i
       const f64x8 b = *(const f64x8_in_memory*)(B + a);
       const f64x8 a3 = *(const f64x8_in_memory*)(A + a + 1000000LL);
       const f64x8 b2 = *(const f64x8_in_memory*)(B + a + 2000000LL);
-      store_nontemporal<f64x8>(C + a, a2 * b + a3 * b2);
+      store_nontemporal<f64x8>(C, a, a2 * b + a3 * b2);
       const f64x8 b3 = *(const f64x8_in_memory*)(B + a + 1000000LL);
       const f64x8 b4 = *(const f64x8_in_memory*)(B + a + 3000000LL);
-      store_nontemporal<f64x8>(C + a + 1000000LL, a2 * b3 + a3 * b4);
+      store_nontemporal<f64x8>(C, a + 1000000LL, a2 * b3 + a3 * b4);
       const f64x8 a4 = *(const f64x8_in_memory*)(A + a + 2000000LL);
       const f64x8 a5 = *(const f64x8_in_memory*)(A + a + 3000000LL);
-      store_nontemporal<f64x8>(C + a + 2000000LL, b * a4 + b2 * a5);
-      store_nontemporal<f64x8>(C + a + 3000000LL, b3 * a4 + a5 * b4);
+      store_nontemporal<f64x8>(C, a + 2000000LL, b * a4 + b2 * a5);
+      store_nontemporal<f64x8>(C, a + 3000000LL, b3 * a4 + a5 * b4);
     }
   }
   __atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -49,10 +49,10 @@ extern "C" void u64_abc_to_cba_64x70x90(void* const* args, i64 first, i64 last)
               rows[2] = *(const u64x4_in_memory*)(A + c + 90LL * b + 6300LL * a + 12600LL);
               rows[3] = *(const u64x4_in_memory*)(A + c + 90LL * b + 6300LL * a + 18900LL);
               transpose<u64, 4>(rows);
-              store_nontemporal<u64x4>(B + 4480LL * c + 64LL * b + a, rows[0]);
-              store_nontemporal<u64x4>(B + 4480LL * c + 64LL * b + a + 4480LL, rows[1]);
-              store_nontemporal<u64x4>(B + 4480LL * c + 64LL * b + a + 8960LL, rows[2]);
-              store_nontemporal<u64x4>(B + 4480LL * c + 64LL * b + a + 13440LL, rows[3]);
+              store_nontemporal<u64x4>(B, 4480LL * c + 64LL * b + a, rows[0]);
+              store_nontemporal<u64x4>(B, 4480LL * c + 64LL * b + a + 4480LL, rows[1]);
+              store_nontemporal<u64x4>(B, 4480LL * c + 64LL * b + a + 8960LL, rows[2]);
+              store_nontemporal<u64x4>(B, 4480LL * c + 64LL * b + a + 13440LL, rows[3]);
               ahead.prefetch<3>();
             }
           }

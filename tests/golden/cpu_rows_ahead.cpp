@@ -98,7 +98,7 @@ extern "C" void f64_abcd_be_to_deca_24x3x9x16x7(void* const* args, i64 first, i6
           #pragma unroll
           for (int e = 0; e < 4; ++e) {
             if (4LL * e0 + e < 7) {
-              store_nontemporal<f64x8>(C + 12096LL * d0 + 1512LL * d1 + 72LL * c0 + 24LL * c1 + 8LL * a0 + 864LL * e0 + 216LL * e, sum[e][0]);
+              store_nontemporal<f64x8>(C, 12096LL * d0 + 1512LL * d1 + 72LL * c0 + 24LL * c1 + 8LL * a0 + 864LL * e0 + 216LL * e, sum[e][0]);
             }
           }
         }

@@ -32,7 +32,7 @@ extern "C" void f64_abc_to_bac_30x20x45(void* const* args, i64 first, i64 last)
         for (i64 v = 0; v < 4; ++v) {
           out[v] = scale(alpha, A[45LL * b + 900LL * a + c + v]);
         }
-        store_nontemporal<f64x4>(B + 1350LL * b + 45LL * a + c, *(const f64x4_in_memory*)&out[0]);
+        store_nontemporal<f64x4>(B, 1350LL * b + 45LL * a + c, *(const f64x4_in_memory*)&out[0]);
       }
       #pragma clang loop unroll(disable) vectorize(disable)
       for (; c < 45; ++c) {

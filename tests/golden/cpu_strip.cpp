@@ -51,8 +51,8 @@ extern "C" void f64_2_outputs_of_4_loads_1000003(void* const* args, i64 first, i
       const f64x8 a2 = *(const f64x8_in_memory*)(A + a);
       const f64x8 a3 = *(const f64x8_in_memory*)(A + a + 1000003LL);
       const f64x8 value = *(const f64x8_in_memory*)(B + a) * a2 + *(const f64x8_in_memory*)(B + a + 1000003LL) * a3;
-      store_nontemporal<f64x8>(C + a, a2 * value);
-      store_nontemporal<f64x8>(C + a + 1000003LL, a3 * value);
+      store_nontemporal<f64x8>(C, a, a2 * value);
+      store_nontemporal<f64x8>(C, a + 1000003LL, a3 * value);
     }
     for (; a < a_end; ++a) {
       const double a2 = A[a];
