@@ -22,8 +22,8 @@ struct CpuCompileOptions {
   /// Vectors that the compiler makes by itself have 32 bytes at most. Of 64 bytes Clang 19.1 makes wrong ones where
   /// complex products are added up side by side: sums of one element stand in another's place.
   bool halved = false;
-  /// The text spells out its register tiles, and says which loops are unrolled: what -O3 does beyond -O2, and the
-  /// compiler's own unrolling, take half of the time, and make them no faster.
+  /// The text spells out its register tiles, and says which loops are unrolled: what -O3 does beyond -O2, the
+  /// compiler's own unrolling, and passes that find little in it take most of the time, and make them no faster.
   bool tiled = false;
 };
 

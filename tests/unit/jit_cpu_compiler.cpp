@@ -115,10 +115,10 @@ TEST_CASE("compiler: flags for keys tell options apart, but not targets", "[jit]
 }
 
 TEST_CASE("compiler: of register tiles only loops that say so are unrolled", "[jit]") {
-  const auto stores = [](const std::string& pragma, bool tiled) {
+  const auto stores = [](const std::string& pragma, bool tiled, const std::vector<std::string>& extra = {}) {
     const std::string source =
         "extern \"C\" void kernel(volatile int* to) {\n" + pragma + "\nfor (int k = 0; k < 4; ++k) to[k] = 7;\n}\n";
-    const std::string text = jit::assemble_cpu(source, "kernel", {.target = kAvx2, .tiled = tiled});
+    const std::string text = jit::assemble_cpu(source, "kernel", {.target = kAvx2, .extra = extra, .tiled = tiled});
     int count = 0;
     for (auto at = text.find("$7"); at != std::string::npos; at = text.find("$7", at + 1)) ++count;
     return count;
@@ -126,6 +126,7 @@ TEST_CASE("compiler: of register tiles only loops that say so are unrolled", "[j
   CHECK(stores("", true) == 1);
   CHECK(stores("#pragma unroll", true) == 4);
   CHECK(stores("", false) == 4);
+  CHECK(stores("", false, {"-skip-passes=LoopFullUnrollPass,LoopUnrollPass"}) == 1);
 }
 
 TEST_CASE("compiler: a kernel runs through both loaders", "[jit]") {

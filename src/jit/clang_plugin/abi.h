@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file. */
-#define RICCI_CLANG_ABI 2
+#define RICCI_CLANG_ABI 3
 
 enum RicciClangStatus {
   RICCI_CLANG_OK = 0,
@@ -28,8 +28,10 @@ typedef void (*RicciClangSink)(void* context, const char* data, size_t bytes);
 struct RicciClangJob {
   const char* source;
   size_t source_bytes;
-  const char* name;             /* file name in diagnostics and in the object: "transpose_4d.cpp" */
-  const char* const* arguments; /* of cc1, without file names, outputs, actions and -triple */
+  const char* name; /* file name in diagnostics and in the object: "transpose_4d.cpp" */
+  /* Of cc1, without file names, outputs, actions and -triple; and one that cc1 does not know, "-skip-passes=A,B":
+   * optimisations that are left out, by the names of LLVM's classes. */
+  const char* const* arguments;
   size_t argument_count;
   enum RicciClangEmit emit;
   void* context;              /* for both sinks */

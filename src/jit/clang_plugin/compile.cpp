@@ -7,6 +7,7 @@
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/LLVMContext.h>
+#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
@@ -29,7 +30,15 @@ bool compile_in_memory(const RicciClangJob& job, Bytes& output, llvm::raw_ostrea
 
   const std::string triple = llvm::sys::getProcessTriple();
   llvm::SmallVector<const char*, 64> arguments = {"-triple", triple.c_str()};
-  arguments.append(job.arguments, job.arguments + job.argument_count);
+  llvm::SmallVector<llvm::StringRef, 16> skipped;
+  for (std::size_t k = 0; k < job.argument_count; ++k) {
+    llvm::StringRef argument = job.arguments[k];
+    if (argument.consume_front("-skip-passes=")) {
+      argument.split(skipped, ',');
+    } else {
+      arguments.push_back(job.arguments[k]);
+    }
+  }
   arguments.append({"-x", "c++", job.name});
 
   auto diagnostic_options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
@@ -48,6 +57,12 @@ bool compile_in_memory(const RicciClangJob& job, Bytes& output, llvm::raw_ostrea
   invocation->getCodeGenOpts().DisableFree = false;
   // Idle unless the source asks for it, as the GPU simulator of the tests does.
   invocation->getCodeGenOpts().PassBuilderCallbacks.emplace_back(register_access_tracing);
+  if (!skipped.empty()) {
+    invocation->getCodeGenOpts().PassBuilderCallbacks.emplace_back([&skipped](llvm::PassBuilder& builder) {
+      builder.getPassInstrumentationCallbacks()->registerShouldRunOptionalPassCallback(
+          [&skipped](llvm::StringRef pass, const llvm::Any&) { return !llvm::is_contained(skipped, pass); });
+    });
+  }
 
   clang::CompilerInstance compiler;
   compiler.setInvocation(std::move(invocation));
