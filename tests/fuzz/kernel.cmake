@@ -1,6 +1,7 @@
 # Random kernels of the kernel IR: contractions with directives drawn at random.
 add_library(ricci_fuzz_kernels STATIC random_contraction.cpp)
 target_link_libraries(ricci_fuzz_kernels PUBLIC ricci_fuzz ricci_kernel)
+ricci_test_library(ricci_fuzz_kernels)
 ricci_test(kernel_interpret LABEL fuzz PROGRAM cases SOURCES kernel_interpret.cpp LIBS ricci_fuzz_kernels TIMEOUT 900)
 ricci_deep(kernel_interpret 6000)
 ricci_test(kernel_programs LABEL fuzz PROGRAM cases SOURCES kernel_programs.cpp LIBS ricci_fuzz_programs ricci_kernel TIMEOUT 900)

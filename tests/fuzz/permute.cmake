@@ -1,6 +1,8 @@
 add_library(ricci_fuzz STATIC random_einsum.cpp random_problem.cpp random_product.cpp random_registers.cpp random_tensor.cpp rounding.cpp)
 target_include_directories(ricci_fuzz PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(ricci_fuzz PUBLIC ricci_runtime)
+ricci_test_library(ricci_fuzz)
+set_source_files_properties(rounding.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # it sees another namespace
 
 if(RICCI_CPU)
   ricci_test(permute_cpu LABEL fuzz PROGRAM cpu SOURCES permute_cpu.cpp LIBS ricci_fuzz TIMEOUT 900)

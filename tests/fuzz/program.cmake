@@ -1,6 +1,7 @@
 # Random programs of one kernel; each number counts four programs, one of each kind.
 add_library(ricci_fuzz_programs STATIC kernel_case.cpp random_memory.cpp random_program.cpp random_values.cpp)
 target_link_libraries(ricci_fuzz_programs PUBLIC ricci_fuzz Catch2::Catch2WithMain)
+ricci_test_library(ricci_fuzz_programs)
 if(RICCI_CPU)
   ricci_test(program_cpu LABEL fuzz PROGRAM cpu SOURCES program_cpu.cpp LIBS ricci_fuzz_programs TIMEOUT 900)
   ricci_deep(program_cpu 250)

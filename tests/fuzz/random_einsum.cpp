@@ -20,9 +20,9 @@ struct Axis {
   std::int64_t extent = 1;
 };
 
-class Maker {
+class EinsumMaker {
  public:
-  Maker(std::uint64_t seed, const EinsumLimits& limits) : random_(seed), limits_(limits) { made_.seed = seed; }
+  EinsumMaker(std::uint64_t seed, const EinsumLimits& limits) : random_(seed), limits_(limits) { made_.seed = seed; }
 
   RandomEinsum run() {
     choose_axes();
@@ -306,6 +306,6 @@ Expected RandomEinsum::expected() {
   return fuzz::expected(sequence_of(program), pointers(), params(program.params));
 }
 
-RandomEinsum random_einsum(std::uint64_t seed, const EinsumLimits& limits) { return Maker(seed, limits).run(); }
+RandomEinsum random_einsum(std::uint64_t seed, const EinsumLimits& limits) { return EinsumMaker(seed, limits).run(); }
 
 }  // namespace ricci::fuzz

@@ -11,9 +11,9 @@
 namespace ricci::fuzz {
 namespace {
 
-class Maker {
+class ProductMaker {
  public:
-  explicit Maker(std::uint64_t seed) : random_(seed) { made_.seed = seed; }
+  explicit ProductMaker(std::uint64_t seed) : random_(seed) { made_.seed = seed; }
 
   RandomEinsum run() {
     choose_axes();
@@ -201,7 +201,7 @@ class Odometer {
 
 }  // namespace
 
-RandomEinsum random_product(std::uint64_t seed) { return Maker(seed).run(); }
+RandomEinsum random_product(std::uint64_t seed) { return ProductMaker(seed).run(); }
 
 namespace {
 

@@ -24,6 +24,9 @@
 
 namespace ricci::simt {
 
+/// Bytes that a tensor map or a matrix in shared memory is moved by.
+constexpr unsigned kUnit = 16;
+
 class Machine {
  public:
   Machine(const Image& image, const Launch& launch, void** arguments, std::span<const Buffer> buffers,

@@ -12,7 +12,7 @@
 namespace ricci::simt {
 namespace {
 
-constexpr unsigned kUnit = 16, kBoxAlignment = 128, kWidestRead = 128;
+constexpr unsigned kBoxAlignment = 128, kWidestRead = 128;
 
 /// f(offset in the box, address of its first element, first and last byte that exist) for all rows.
 void for_rows(const TensorMap& map, const int* at,

@@ -10,7 +10,7 @@
 namespace ricci::simt {
 namespace {
 
-constexpr unsigned kGroup = kWarp * kernel::kGroupWarps, kUnit = 16, kRankShift = 60, kMembers = 4;
+constexpr unsigned kGroup = kWarp * kernel::kGroupWarps, kRankShift = 60, kMembers = 4;
 constexpr std::uint64_t kPrime = 0x100000001b3;
 const float kUnderWay = std::bit_cast<float>(0xffa5a5a5u);
 
