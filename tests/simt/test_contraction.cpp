@@ -17,6 +17,21 @@ kernel::Directives tf32_directives(const std::string& start) {
   return kernel::parse_directives(start + "atom m16n8k8_tf32 rows a columns c depth b warps 1x1");
 }
 
+/// Of a list, the schedules whose blocks make several tiles in turns.
+std::vector<plan::Candidate> in_turns(std::vector<plan::Candidate> list) {
+  std::erase_if(list, [](const auto& one) { return one.counts->turns == 1; });
+  return list;
+}
+
+/// That a planned kernel whose blocks make tiles in turns has as many tiles as planned, and the interpreter's results.
+void check_turns(const ir::Canonical& program, const plan::Candidate& candidate, std::uint64_t seed) {
+  INFO(kernel::print(candidate.schedule));
+  simt::ContractionCase kernel(program, candidate.schedule.directives);
+  CHECK(kernel.launch.tasks * static_cast<std::int64_t>(candidate.counts->turns) ==
+        static_cast<std::int64_t>(candidate.counts->blocks));
+  CHECK(kernel.wrong(seed).empty());
+}
+
 }  // namespace
 
 TEST_CASE("contractions by directives are the interpreter's, and both machines count the same") {
@@ -94,18 +109,12 @@ TEST_CASE("planned tiles in turns are the interpreter's, without a fault") {
   for (const auto type : {DType::bf16, DType::f16}) {
     for (const auto& c : kCases) {
       const auto program = ir::canonicalise(ir::lower(simt::problem_of(c.spec, c.extents, {type})));
-      auto list = plan::contraction_candidates(program, device);
-      std::erase_if(list, [](const auto& one) { return one.counts->turns == 1; });
-      list = plan::with_maps(program, device, std::move(list));
+      const auto list = plan::with_maps(program, device, in_turns(plan::contraction_candidates(program, device)));
       INFO(c.spec);
       CHECK(!list.empty());
       for (std::size_t k = 0; k < std::min<std::size_t>(list.size(), 4); ++k) {
         maps += kernel::has_maps(list[k].schedule.directives);
-        INFO(kernel::print(list[k].schedule));
-        simt::ContractionCase kernel(program, list[k].schedule.directives);
-        CHECK(kernel.launch.tasks * static_cast<std::int64_t>(list[k].counts->turns) ==
-              static_cast<std::int64_t>(list[k].counts->blocks));
-        CHECK(kernel.wrong(static_cast<std::uint64_t>(number++)).empty());
+        check_turns(program, list[k], static_cast<std::uint64_t>(number++));
       }
     }
   }
@@ -127,17 +136,12 @@ TEST_CASE("planned few tiles in turns are the interpreter's, without a fault") {
   device.multiprocessors = 1;
   for (const auto& c : kCases) {
     const auto program = ir::canonicalise(ir::lower(simt::problem_of("gda,gcb->dcba", c.extents, {c.type})));
-    auto list = plan::contraction_candidates(program, device);
-    std::erase_if(list, [](const auto& one) { return one.counts->turns == 1; });
+    const auto list = in_turns(plan::contraction_candidates(program, device));
     INFO(ir::print(program));
     CHECK(!list.empty());
     for (std::size_t k = 0; k < std::min<std::size_t>(list.size(), 3); ++k) {
-      INFO(kernel::print(list[k].schedule));
       CHECK(list[k].counts->turns >= 3);
-      simt::ContractionCase kernel(program, list[k].schedule.directives);
-      CHECK(kernel.launch.tasks * static_cast<std::int64_t>(list[k].counts->turns) ==
-            static_cast<std::int64_t>(list[k].counts->blocks));
-      CHECK(kernel.wrong(k).empty());
+      check_turns(program, list[k], k);
     }
   }
 }

@@ -27,12 +27,19 @@ const Layout kLayout = Layout::row_major(DType::f32, {48, 40, 56});
 constexpr const char* kSpec = "abc->cba";
 constexpr int kThreads = 2;
 
+RuntimeOptions options_of(const std::string& cache_dir, int threads = kThreads) {
+  RuntimeOptions options;
+  options.cache_dir = cache_dir;
+  options.threads = threads;
+  return options;
+}
+
 /// A cache directory of the test's own.
 struct Folder {
   fs::path path = fs::temp_directory_path() / ("ricci-tuning-test-" + std::to_string(::getpid()));
   Folder() { fs::remove_all(path); }
   ~Folder() { fs::remove_all(path); }
-  Runtime runtime() const { return Runtime({path.string(), kThreads, {}, {}}); }
+  Runtime runtime() const { return Runtime(options_of(path.string())); }
   cache::Config config() const {
     cache::Config config;
     config.root = path;
@@ -242,11 +249,11 @@ TEST_CASE("a file that is damaged anywhere is no entry, and is made again") {
 }
 
 TEST_CASE("remeasuring measures again, without a directory for the process alone") {
-  Runtime runtime({"off", kThreads, {}, {}});
+  Runtime runtime(options_of("off"));
   CHECK(planned(runtime, PlanMode::measure).info().choice == "measured");
   CHECK(planned(runtime, PlanMode::measure).info().choice == "tuned");
   CHECK(planned(runtime, PlanMode::remeasure).info().choice == "measured");
-  Runtime other({"off", kThreads, {}, {}});
+  Runtime other(options_of("off"));
   CHECK(planned(other).info().choice == "estimated");
 }
 
@@ -274,7 +281,7 @@ TEST_CASE("every kernel of a plan is measured, with old values and parameters") 
 }
 
 TEST_CASE("nothing can be measured without a device") {
-  Runtime runtime({"off", 1, {}, {}});
+  Runtime runtime(options_of("off", 1));
   PermuteOptions options;
   options.device = Device::gpu;
   options.target_sm = 90;

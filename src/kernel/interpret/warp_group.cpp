@@ -35,8 +35,8 @@ void Machine::one(const GroupMma& product, const Threads& threads) {
       layout.swizzle = array.swizzle;
       std::vector<Item> tile;
       for (int p = 0; p < positions; ++p) {
-        for (int k = 0; k < atom->k; ++k)
-          tile.push_back(taken(memory_.read_for_product(matrix.start.array, layout.holder({p, k})->memory, first)));
+        for (int d = 0; d < atom->k; ++d)
+          tile.push_back(taken(memory_.read_for_product(matrix.start.array, layout.holder({p, d})->memory, first)));
       }
       return tile;
     };
@@ -66,8 +66,8 @@ void Machine::one(const GroupMma& product, const Threads& threads) {
           const auto row = static_cast<std::size_t>((lane / kWarp * atom->m + place.row) * atom->k);
           const auto column = static_cast<std::size_t>((n + place.column) * atom->k);
           auto item = memory_.sum(product.d.array, start + static_cast<std::int64_t>(sums.size()), t);
-          for (int k = 0; values_ && k < atom->k; ++k) {
-            const auto &x = a[row + static_cast<std::size_t>(k)], &y = b[column + static_cast<std::size_t>(k)];
+          for (int d = 0; values_ && d < atom->k; ++d) {
+            const auto &x = a[row + static_cast<std::size_t>(d)], &y = b[column + static_cast<std::size_t>(d)];
             // Products of 16-bit numbers, and of tf32, are exact in the type of the sum, in which each sum is rounded.
             item.value.re = static_cast<float>(item.value.re + x.value.re * y.value.re);
             if (item.unwritten < 0) item.unwritten = x.unwritten >= 0 ? x.unwritten : y.unwritten;

@@ -284,8 +284,6 @@ class CudaCopyEnumerator {
 
   void look_at(const Number& one) { pending_.push({model_.least_us(moves(one), cost(one)), one, Seen::accesses}); }
 
-  bool same_first() const { return sides_.read_first() == sides_.write_first(); }
-
   /// The fastest axis is the same on both sides, but its rows are so short that a tile should join several.
   bool short_first() const { return sides_.extent(sides_.read_first()) * sides_.read_bytes() < 128; }
 
@@ -347,7 +345,7 @@ class CudaCopyEnumerator {
       }
       see(std::move(tile));
     }
-    if (sides_.load >= 0 && same_first()) {
+    if (sides_.load >= 0 && sides_.same_first()) {
       for (auto& tile : enumerate_tiles(sides_, kJoinedRuns, kMostJoinedBytes)) {
         if (volume(tile) * sides_.write_bytes() >= kLeastJoinedBytes) see(std::move(tile));
       }
@@ -377,7 +375,7 @@ class CudaCopyEnumerator {
   /// Staged tiles, without the thread counts that must be searched for.
   void find_tiles() {
     if (sides_.load < 0 || program_.indices.size() < 2) return;
-    if (same_first() && !short_first()) return;
+    if (sides_.same_first() && !short_first()) return;
     auto tiles = enumerate_tiles(sides_, kStagedRuns, device_.shared_bytes_per_block / 2);
     stagings_.reserve(tiles.size());
     for (auto& tile : tiles) {
@@ -418,9 +416,9 @@ class CudaCopyEnumerator {
     const auto text = tile_text(moves.tile);
     const int vector = moves.mapping.vector;
     if (!moves.stage) {
-      const char* family = (sides_.load >= 0 && !same_first()) || moves.tile.empty() ? "plain"
-                           : moves.tile.size() == 1                                  ? "copy"
-                                                                                     : "tiled-copy";
+      const char* family = (sides_.load >= 0 && !sides_.same_first()) || moves.tile.empty() ? "plain"
+                           : moves.tile.size() == 1                                         ? "copy"
+                                                                                            : "tiled-copy";
       return fmt::format("{}{} v{} t{}", family, text, vector, moves.threads);
     }
     const auto& read = moves.stage->mapping;
@@ -436,7 +434,7 @@ class CudaCopyEnumerator {
       axes += tile[q] > 1;
       parts += tile[q] > 1 && tile[q] < program_.indices[q].extent;
     }
-    return axes == 2 && !same_first() ? "tiled" : parts == 0 ? "packed" : "packed-split";
+    return axes == 2 && !sides_.same_first() ? "tiled" : parts == 0 ? "packed" : "packed-split";
   }
 
   double predict(const Listed& listed, Traffic& traffic) {

@@ -92,10 +92,9 @@ std::vector<Moves> TileSchedules::direct(const Tile& tile, std::int64_t points, 
     return list;
   }
   const auto forms = this->forms(tile);
-  const bool same_first = sides_.read_first() == sides_.write_first();
-  const int vector = sides_.load < 0 ? forms.write_vector
-                     : same_first    ? std::min(forms.read_vector, forms.write_vector)
-                                     : 1;
+  const int vector = sides_.load < 0       ? forms.write_vector
+                     : sides_.same_first() ? std::min(forms.read_vector, forms.write_vector)
+                                           : 1;
   const auto positions = points / vector;
   std::set<int> counts{128, 256};
   for (const int threads : whole_digit_threads({{kernel::ThreadMapping{sides_.digits(false, tile), vector, 1}}}))

@@ -25,6 +25,7 @@ struct Sides {
   std::int64_t write_bytes() const { return write_bytes_; }
   int read_first() const { return read_order.empty() ? -1 : read_order.front(); }
   int write_first() const { return write_order.empty() ? -1 : write_order.front(); }
+  bool same_first() const { return read_first() == write_first(); }  ///< the fastest index of both sides is one
 
   /// The tile extents that give one side contiguous runs of about `elements` elements: whole indices first, the last
   /// one in part. `granule` divides that part where possible.
