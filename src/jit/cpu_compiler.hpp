@@ -18,7 +18,7 @@ enum class Contract {
 struct CpuCompileOptions {
   CpuTarget target;
   Contract contract = Contract::fast;
-  std::vector<std::string> extra;  ///< more cc1 arguments (the simulator's instrumentation)
+  std::vector<std::string> extra = {};  ///< more cc1 arguments (the simulator's instrumentation)
   /// Vectors that the compiler makes by itself have 32 bytes at most. Of 64 bytes Clang 19.1 makes wrong ones where
   /// complex products are added up side by side: sums of one element stand in another's place.
   bool halved = false;

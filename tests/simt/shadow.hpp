@@ -12,12 +12,12 @@ constexpr unsigned kWarp = 32;
 /// The clock of a run: it advances with every synchronisation, so a stamp tells what has been synchronised since.
 struct Clock {
   std::uint32_t now = 0;
-  std::uint32_t block = 0;             ///< start of the running block, or cluster
-  std::uint32_t cluster = 0;           ///< last barrier of the cluster, or its start
-  std::vector<std::uint32_t> barrier;  ///< last __syncthreads of each block that runs
-  std::vector<std::uint32_t> warp;     ///< last __syncwarp of each warp
-  std::vector<std::uint32_t> awaited;  ///< last wait of each thread for boxes of tensor maps
-  unsigned threads = 1024;             ///< of a block: those of a cluster are numbered block by block
+  std::uint32_t block = 0;                  ///< start of the running block, or cluster
+  std::uint32_t cluster = 0;                ///< last barrier of the cluster, or its start
+  std::vector<std::uint32_t> barrier;       ///< last __syncthreads of each block that runs
+  std::vector<std::uint32_t> warp;          ///< last __syncwarp of each warp
+  std::vector<std::uint32_t> awaited = {};  ///< last wait of each thread for boxes of tensor maps
+  unsigned threads = 1024;                  ///< of a block: those of a cluster are numbered block by block
 
   unsigned block_of(unsigned thread) const { return thread / threads; }
   std::uint32_t barrier_of(unsigned thread) const { return barrier[block_of(thread)]; }
