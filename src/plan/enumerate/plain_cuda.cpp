@@ -1,6 +1,4 @@
 // Plain schedules for a GPU.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +9,7 @@
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/group_shapes.hpp"
 #include "plan/enumerate/plain.hpp"
-#include "plan/enumerate/plain_directives.hpp"
+#include "plan/enumerate/plain_blocks.hpp"
 #include "plan/enumerate/plain_shapes.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/contraction_cost.hpp"
@@ -21,8 +19,6 @@
 
 namespace ricci::plan {
 namespace {
-
-using Kind = kernel::Directive::Kind;
 
 class PlainCudaEnumerator {
  public:
@@ -54,8 +50,8 @@ class PlainCudaEnumerator {
     }
   }
 
-  /// A lower bound by what sums of products add and load, and by memory, without what is counted of a program; 0 for
-  /// others.
+  /// A lower bound by what sums of products multiply, add and load, and by memory, without what is counted of a
+  /// program; 0 for others.
   static double least_us(const ir::Program& program, const GpuModel& device) {
     const auto contraction = kernel::contraction_of(program);
     const auto beside = [](kernel::Role role) { return role > kernel::Role::batch; };
@@ -71,7 +67,7 @@ class PlainCudaEnumerator {
     for (const auto& node : program.nodes) {
       if (node.kind == ir::NodeKind::load) bytes += ir::reached(node.offset, program.indices) * size_of(node.type);
     }
-    return least_us(side_by_side(warps * cycles_of(contraction->type), warps * kOfFactors) /
+    return least_us(side_by_side(2 * warps * cycles_of(contraction->type), warps * kOfFactors) /
                         (device.multiprocessors * device.clock_MHz),
                     0, least_streamed_us(static_cast<double>(bytes), device));
   }
@@ -79,10 +75,10 @@ class PlainCudaEnumerator {
   /// The fastest, at most `most` of them. All are priced, and these are built; none where products alone take
   /// `bound_us`.
   std::vector<Candidate> run(std::size_t most, double bound_us) {
-    if (products_) least_busy_us_ = least_busy_us();
+    if (products_) find_least_busy();
     if (products_ && least_us(least_busy_us_, 0) >= bound_us) return {};
     alone_ = most == 1;
-    if (alone_) limit_us_ = bound_us;
+    if (alone_) limit(bound_us);
     const auto shapes = this->shapes();
     for (const auto& shape : shapes) add_shape(shape);
     const auto faster = [](const Priced& x, const Priced& y) { return x.us < y.us; };
@@ -109,6 +105,7 @@ class PlainCudaEnumerator {
     double cache_us = 0;  ///< of contractions: of the second cache
   };
   static constexpr double kLaunchUs = 2;
+  static constexpr double kRounded = 1 - 1e-9;  ///< of lower bounds
   static constexpr double kResidentWarps = 48;
   /// Roughly, of 20 plain kernels of contractions of talsh300 and batched in f64 on an H200.
   static constexpr double kStreamed = 1.15;  ///< of a copy's time
@@ -190,16 +187,6 @@ class PlainCudaEnumerator {
     return list;
   }
 
-  /// Whether neighbouring threads write to different sectors.
-  bool scattered(const BlockShape& shape) const {
-    if (shape.digits.empty()) return false;
-    const auto& statement = program_.statement();
-    const auto stride = std::abs(statement.offset.coefficient[static_cast<std::size_t>(shape.digits.front())]);
-    const auto type = program_.buffers[static_cast<std::size_t>(statement.buffer)].type;
-    const bool compacts = program_.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::compact;
-    return compacts || stride * size_of(type) >= kSectorBytes;
-  }
-
   /// Of a warp, for one operation.
   static double cycles_of(DType type) {
     const bool wide = size_of(type) == 8 || is_complex(type);
@@ -214,14 +201,26 @@ class PlainCudaEnumerator {
   /// A lower bound for sums of products that keep multiprocessors busy, and whose warps wait, so long.
   double least_us(double busy_us, double wait_us) const { return least_us(busy_us, wait_us, least_streamed_us()); }
   static double least_us(double busy_us, double wait_us, double streamed_us) {
-    constexpr double kRounded = 1 - 1e-9;
     return kRounded * (side_by_side(busy_us, wait_us, streamed_us) + kLaunchUs);
   }
 
-  /// The same of what is done for each result, by warps that are full. A thread has at most kMostOfThread, one of a
-  /// group kMostOfMember, for whose products it loads a sixth as many values where both factors are loaded as often as
-  /// they are summed.
-  double least_busy_us() const {
+  /// Only candidates that take no longer are of use.
+  void limit(double us) {
+    const auto cubed = [](double x) { return x * x * x; };
+    limit_us_ = us;
+    limit_cubed_ = cubed(std::max(us / kRounded - kLaunchUs, 0.0)) - cubed(least_streamed_us());
+  }
+  /// Whether sums of products take longer than what is of use, by parts that run side by side with each other and with
+  /// what memory takes at least. Their cubes tell, without a root.
+  template <class... Times>
+  bool takes_too_long(Times... us) const {
+    return ((us * us * us) + ...) > limit_cubed_;
+  }
+
+  /// A lower bound of what is done for each result, by warps that are full. A thread has at most kMostOfThread, one of
+  /// a group kMostOfMember, for whose products it loads a sixth as many values where both factors are loaded as often
+  /// as they are summed.
+  void find_least_busy() {
     double cycles = 0, products = 0, times = 0;
     for (const auto& counted : counts_.operations) {
       double values = counted.times;
@@ -236,7 +235,9 @@ class PlainCudaEnumerator {
     const auto factors = std::count_if(counts_.loads.begin(), counts_.loads.end(),
                                        [&](const CountedNode& load) { return load.times >= times; });
     const double loads = factors >= 2 ? products / 32 * kOfFactors : 0;
-    return side_by_side(cycles, loads) / (device_.multiprocessors * device_.clock_MHz);
+    const double rate = device_.multiprocessors * device_.clock_MHz;
+    least_math_us_ = cycles / rate;
+    least_busy_us_ = side_by_side(cycles, loads) / rate;
   }
 
   /// Whether a shape may take no more than what is of use, whatever its warps touch.
@@ -252,7 +253,7 @@ class PlainCudaEnumerator {
       chain = std::max(chain, times);
       if (bytes_[k] >= kKeptBytes) rounds = std::max(rounds, times);
     }
-    return least_us(least_busy_us_, waited_us(tiles * std::ceil(shape.threads / 32.0), rounds, chain)) <= limit_us_;
+    return !takes_too_long(least_busy_us_, waited_us(tiles * std::ceil(shape.threads / 32.0), rounds, chain));
   }
   double reduced_points() const {
     double most = 1;
@@ -277,45 +278,63 @@ class PlainCudaEnumerator {
   struct ShapeCosts {
     std::vector<double> blocks;    ///< per index, of single values
     std::vector<Touched> touched;  ///< by a warp, per load
-    std::vector<Touched> taken;    ///< by all threads that share a sum, or a warp
+    std::vector<double> loads_us;  ///< per load: of all single values, of products
+    // Of products, once a tile may be of use.
+    std::vector<Touched> taken;  ///< by all threads that share a sum, or a warp
     Touched stored;
   };
 
+  /// Of products: whether a tile may take no more than what is of use, by the lines that its warps touch. A tile has no
+  /// fewer blocks than single values over what a thread has of them.
+  bool tile_may_be_of_use(const RegisterTile& tile, const ShapeCosts& costs) const {
+    double us = 0;
+    for (std::size_t k = 0; k < counts_.loads.size(); ++k)
+      us += costs.loads_us[k] * values_at_once(counts_.loads[k], tile);
+    return !takes_too_long(us / static_cast<double>(tile.first_count * tile.second_count), least_math_us_);
+  }
+
   /// Whether register tiles of a shape may take no more than what is of use, by the lines that its warps touch of both
   /// factors.
-  bool tiles_may_be_of_use(const BlockShape& shape, const ShapeCosts& costs) const {
-    double warps = std::ceil(shape.threads / 32.0);
-    for (const auto blocks : costs.blocks) warps *= blocks;
-    std::array<double, 2> cycles = {};  // of a warp for single values
-    for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
-      const double times = rounds_of(shape, counts_.loads[k]);
-      auto& least = cycles[0] < cycles[1] ? cycles[0] : cycles[1];
-      least = std::max(least, times * std::max(costs.touched[k].lines, kLoad));
+  bool tiles_may_be_of_use(const ShapeCosts& costs) const {
+    std::array<double, 2> us = {};
+    for (const double of_load : costs.loads_us) {
+      auto& least = us[0] < us[1] ? us[0] : us[1];
+      least = std::max(least, of_load);
     }
     // A thread loads each factor for a row or a column of at most four by four results, or one of them for all.
-    const auto [x, y] = std::minmax(cycles[0], cycles[1]);
-    const double loads = std::min((x + y) / 4, y / kMostOfThread + x);
-    const double busy_us = warps * loads / (device_.multiprocessors * device_.clock_MHz);
-    return least_us(std::max(least_busy_us_, busy_us), 0) <= limit_us_;
+    const auto [x, y] = std::minmax(us[0], us[1]);
+    return !takes_too_long(std::min((x + y) / 4, y / kMostOfThread + x), least_math_us_);
+  }
+
+  /// What all threads that share a sum load, and a warp stores.
+  void find_taken(const BlockShape& shape, ShapeCosts& costs) const {
+    if (!costs.taken.empty()) return;
+    costs.taken = shape.members.empty() ? costs.touched : touched_by_group(program_, counts_, shape);
+    const auto& statement = program_.statement();
+    costs.stored = plan::touched_by(program_, shape, statement.offset,
+                                    program_.buffers[static_cast<std::size_t>(statement.buffer)].type, -1);
   }
 
   void add_shape(const BlockShape& shape) {
     if (shape.threads > 1024 || (products_ && !may_be_of_use(shape))) return;
     ShapeCosts costs;
-    for (std::size_t q = 0; q < program_.indices.size(); ++q)
+    double warps = std::ceil(shape.threads / 32.0);
+    for (std::size_t q = 0; q < program_.indices.size(); ++q) {
       costs.blocks.push_back(counts_.free[q] ? blocks_of(shape, q, 1) : 1);
-    for (const auto& counted : counts_.loads) costs.touched.push_back(touched_by(shape, counted));
-    costs.taken = shape.members.empty() ? costs.touched : touched_by_group(program_, counts_, shape);
-    const auto& statement = program_.statement();
-    costs.stored = plan::touched_by(program_, shape, statement.offset,
-                                    program_.buffers[static_cast<std::size_t>(statement.buffer)].type, -1);
+      warps *= costs.blocks.back();
+    }
+    for (const auto& load : counts_.loads) {
+      costs.touched.push_back(touched_by(shape, load));
+      costs.loads_us.push_back(warps * rounds_of(shape, load) * std::max(costs.touched.back().lines, kLoad) /
+                               (device_.multiprocessors * device_.clock_MHz));
+    }
     if (shape.members.empty()) add(shape, {}, costs);
     if (outer_) add_outer_tiles(shape, costs);
     if (products_ && shape.cooperative_threads > 1) {
       for (const auto& tile : group_tiles(program_, counts_, shape, words_)) add(shape, tile, costs);
     }
     if (!sums_ || shape.cooperative_threads > 1 || counts_.sequential) return;
-    if (products_ && !broadcasts_ && !tiles_may_be_of_use(shape, costs)) return;
+    if (products_ && !broadcasts_ && !tiles_may_be_of_use(costs)) return;
     static constexpr std::array<Counts, 8> kCounts{{{2, 1}, {4, 1}, {8, 1}, {2, 2}, {4, 2}, {2, 4}, {4, 4}, {3, 3}}};
     for_each_register_tile(
         counts_.order, kCounts,
@@ -344,7 +363,7 @@ class PlainCudaEnumerator {
   }
 
   /// Results of a thread along an index that its block has one position of, so that neighbours still write neighbours.
-  void add_outer_tiles(const BlockShape& shape, const ShapeCosts& costs) {
+  void add_outer_tiles(const BlockShape& shape, ShapeCosts& costs) {
     for (const int q : counts_.order) {
       if (shape.positions[static_cast<std::size_t>(q)] > 1) continue;
       constexpr std::int64_t kMostResults = 32;
@@ -399,7 +418,8 @@ class PlainCudaEnumerator {
     return 1 / std::min(taken, 1.0);
   }
 
-  void add(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs) {
+  void add(const BlockShape& shape, const RegisterTile& tile, ShapeCosts& costs) {
+    if (products_ && !tile_may_be_of_use(tile, costs)) return;
     double tiles = 1;
     for (std::size_t q = 0; q < costs.blocks.size(); ++q) {
       const auto count = tile.count(q);
@@ -425,7 +445,7 @@ class PlainCudaEnumerator {
       const auto length = static_cast<double>(longest_run(program_));
       const double pieces =
           std::ceil(length / (static_cast<double>(shape.cooperative_threads) * shape.items_per_thread));
-      const double step = scattered(shape) ? 80 : 25;
+      const double step = scattered(program_, shape) ? 80 : 25;
       const double waits =
           shape.cooperative_threads > 1 ? pieces * (900 + 20.0 * shape.items_per_thread) : length * step + 500;
       const double issued =
@@ -439,7 +459,7 @@ class PlainCudaEnumerator {
       memory_us /= std::clamp(tiles * warps / (kResidentWarps * device_.multiprocessors), 0.1, 1.0);
     }
     // Some sectors are evicted from L2 before their next use.
-    if (counts_.sequential && shape.cooperative_threads == 1 && scattered(shape)) memory_us *= 2;
+    if (counts_.sequential && shape.cooperative_threads == 1 && scattered(program_, shape)) memory_us *= 2;
 
     // Partial results: little else is done while they come.
     if (sums_ && counts_.operations.size() == 1) busy_us = std::max(busy_us, waited_us(shape, tiles));
@@ -469,7 +489,7 @@ class PlainCudaEnumerator {
   /// what sectors and lines do; what is fetched again, since it was not used while it was there, comes from memory.
   ///   math_cycles  of a warp
   ///   tiles        thread blocks
-  void add_products(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs, double math_cycles,
+  void add_products(const BlockShape& shape, const RegisterTile& tile, ShapeCosts& costs, double math_cycles,
                     double tiles) {
     const double warps = tiles * std::ceil(shape.threads / 32.0);
     double load_cycles = 0, cached = 0, again = 0, rounds = 0, chain = 0;
@@ -487,10 +507,11 @@ class PlainCudaEnumerator {
       load_cycles += 5.0 * static_cast<double>(words_ * tile.first_count * tile.second_count);
       resident = std::min(resident, resident_warps(shape, tile, words_));
     }
-    const double busy_us = of_all * side_by_side(load_cycles, math_cycles / shape.cooperative_threads);
+    math_cycles /= shape.cooperative_threads;
     const double wait_us = waited_us(warps, rounds, chain, resident);
-    constexpr double kRounded = 1 - 1e-9;
-    if (kRounded * (side_by_side(busy_us, wait_us, least_streamed_us()) + kLaunchUs) > limit_us_) return;
+    if (takes_too_long(of_all * load_cycles, of_all * math_cycles, wait_us)) return;
+    const double busy_us = of_all * side_by_side(load_cycles, math_cycles);
+    find_taken(shape, costs);
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
       if (bytes_[k] < kKeptBytes) continue;
       const auto& counted = counts_.loads[k];
@@ -511,7 +532,7 @@ class PlainCudaEnumerator {
     const double cache_us = of_all * cached, memory_us = runs * streamed_us(again);
     const double us = side_by_side(busy_us, cache_us, wait_us, memory_us) + kLaunchUs;
     priced_.push_back({&shape, tile, us, memory_us, busy_us, cache_us});
-    if (alone_) limit_us_ = std::min(limit_us_, us);
+    if (alone_ && us < limit_us_) limit(us);
   }
 
   /// An outer product, whose results are most of its bytes: memory decides.
@@ -536,40 +557,10 @@ class PlainCudaEnumerator {
   }
 
   Candidate built(const Priced& priced) const {
-    const auto& shape = *priced.shape;
-    const auto& tile = priced.tile;
-    const auto count = program_.indices.size();
-    Candidate candidate;
+    auto candidate = plain_blocks(program_, counts_.order, *priced.shape, priced.tile);
     candidate.predicted_us = priced.us;
     candidate.parts = {{"memory", priced.memory_us}, {"issue", priced.busy_us}, {"launch", kLaunchUs}};
     if (priced.cache_us > 0) candidate.parts.push_back({"L2", priced.cache_us});
-    auto& schedule = candidate.schedule;
-    std::vector<PlainIndex> indices(count);
-    std::string shape_text;
-    candidate.traffic.tiles = 1;
-    for (std::size_t q = 0; q < count; ++q) {
-      if (!counts_.free[q]) continue;
-      indices[q] = {shape.positions[q] * tile.count(q), tile.count(q)};
-      candidate.traffic.tiles *= (program_.indices[q].extent + indices[q].tile - 1) / indices[q].tile;
-    }
-    for (const auto q : shape.digits) {
-      const auto k = static_cast<std::size_t>(q);
-      shape_text += fmt::format(" {}{}", program_.indices[k].name, shape.positions[k]);
-    }
-    const auto members = member_directives(program_, shape);
-    schedule.directives = members;
-    for (auto& one : plain_loops(program_, counts_.order, shape.digits, indices, kernel::Target::cuda))
-      schedule.directives.push_back(std::move(one));
-    schedule.directives.push_back(directive(Kind::threads, {shape.threads}));
-    if (shape.cooperative_threads > 1) {
-      auto cooperative = directive(Kind::cooperative, {shape.cooperative_threads});
-      if (shape.items_per_thread > 1) cooperative.sizes.push_back(shape.items_per_thread);
-      schedule.directives.push_back(std::move(cooperative));
-    }
-    schedule.name = fmt::format(
-        "plain{}{}{}{}{}", shape_text, tile.text(program_),
-        shape.cooperative_threads > 1 ? fmt::format(" cooperative {}", shape.cooperative_threads) : "",
-        member_text(members), shape.items_per_thread > 1 ? fmt::format(" per thread {}", shape.items_per_thread) : "");
     return candidate;
   }
 
@@ -582,9 +573,10 @@ class PlainCudaEnumerator {
   bool sums_ = false, products_ = false, heavy_ = false, cooperates_ = true;
   bool outer_ = false;                                         ///< an outer product
   bool broadcasts_ = false;                                    ///< products, along an index of the result alone
-  double least_busy_us_ = 0;                                   ///< of sums of products
+  double least_busy_us_ = 0, least_math_us_ = 0;               ///< of sums of products
   bool alone_ = false;                                         ///< whether one candidate is asked for
   double limit_us_ = std::numeric_limits<double>::infinity();  ///< of it, as far as it is known
+  double limit_cubed_ = limit_us_;                             ///< of what takes time beside memory
   std::vector<Priced> priced_;
 };
 

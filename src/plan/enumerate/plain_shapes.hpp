@@ -98,6 +98,16 @@ Touched touched_by(const ir::Program& program, const BlockShape& shape, const ir
   return {different(7), different(5), different(0)};
 }
 
+/// Whether neighbouring threads of a block write to different sectors.
+inline bool scattered(const ir::Program& program, const BlockShape& shape) {
+  if (shape.digits.empty()) return false;
+  const auto& statement = program.statement();
+  const auto stride = std::abs(statement.offset.coefficient[static_cast<std::size_t>(shape.digits.front())]);
+  const auto type = program.buffers[static_cast<std::size_t>(statement.buffer)].type;
+  const bool compacts = program.nodes[static_cast<std::size_t>(statement.value)].kind == ir::NodeKind::compact;
+  return compacts || stride * size_of(type) >= kSectorBytes;
+}
+
 /// The runs of neighbours that a block writes.
 struct WrittenRuns {
   std::int64_t bytes = 0;
