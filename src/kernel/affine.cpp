@@ -28,6 +28,7 @@ Affine Affine::with(Var var, const Affine& by) const {
 Affine operator+(const Affine& a, const Affine& b) {
   Affine sum;
   sum.constant = a.constant + b.constant;
+  sum.terms.reserve(a.terms.size() + b.terms.size());
   auto x = a.terms.begin(), y = b.terms.begin();
   while (x != a.terms.end() || y != b.terms.end()) {
     if (y == b.terms.end() || (x != a.terms.end() && x->var < y->var)) {

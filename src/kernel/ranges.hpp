@@ -28,9 +28,9 @@ class Ranges {
   /// var = of / divisor % modulus.
   void assume(const Let& let);
   struct Mark {
-    std::size_t conditions, named, narrowed;
+    std::size_t facts, named, narrowed;
   };
-  Mark mark() const noexcept { return {conditions_.size(), named_.size(), narrowed_.size()}; }
+  Mark mark() const noexcept { return {facts_.size(), named_.size(), narrowed_.size()}; }
   void restore(const Mark& mark);
 
   /// Whether the expression is never above `limit`, or never below it. False where it cannot be told: intervals, sums
@@ -49,10 +49,17 @@ class Ranges {
 
  private:
   struct Step;
+  struct Way;
   struct Search;
+  auto extents() const {
+    return [this](Var var) { return in_scope_[static_cast<std::size_t>(var)]; };
+  }
   std::int64_t in_box(const Affine& affine) const;
+  void greedily(Step step, Search& search) const;
   void search(const Step& step, Search& search, int depth) const;
-  std::int64_t bounded(const Affine& affine, Search& search) const;
+  void search(const Affine& affine, Search& search) const;
+  void add_ways(const Step& step, Search& search) const;
+  Step taken(const Step& step, const Way& way) const;
 
   Affine spelt_out(Affine affine) const;
   Affine in_names(Affine affine) const;
@@ -62,16 +69,21 @@ class Ranges {
   void assume_of_quotient(const Let& let, const Condition& condition);
   /// Narrows the values of the variables of a condition.
   void narrow(const Condition& condition);
-  void greedily(Step step, Search& search) const;
-  std::vector<Step> next(const Step& step, const Search& search) const;
+  /// Adds a condition as it is to what is known.
+  void hold(Condition condition);
 
+  /// The expression of a condition that holds, and the largest of the values that it can have there.
+  struct Fact {
+    Affine value;
+    std::int64_t largest;
+  };
   struct Narrowed {
     Var var;
     std::int64_t extent;  ///< before
   };
   std::vector<std::int64_t> in_scope_;  // per variable: its extent, or 0
   std::vector<std::int64_t> multiples_;
-  std::vector<Condition> conditions_;
+  std::vector<Fact> facts_;
   std::vector<Let> named_;  // that are in scope, of what spelt_out() gives
   std::vector<Narrowed> narrowed_;
 };
