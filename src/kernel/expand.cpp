@@ -115,6 +115,14 @@ Affine position(const std::vector<Digit>& digits) {
   return sum;
 }
 
+std::int64_t rounds_together(std::int64_t rounds, std::int64_t fewest, std::int64_t most) {
+  auto best = std::min(rounds, most);
+  for (auto times = best - 1; times >= fewest; --times) {
+    if (rounds % times < rounds % best) best = times;
+  }
+  return best;
+}
+
 Kernel expand(Kernel kernel) {
   if (!has_tiles(kernel.body)) return kernel;
   kernel = expand_unverified(std::move(kernel));

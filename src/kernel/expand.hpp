@@ -50,6 +50,10 @@ void made_by(Body& body, int origin);
 /// `then` where all conditions hold, else `otherwise`; without an If where constants decide.
 Body where(std::vector<Condition> when, Body then, Body otherwise = {});
 
+/// How many of a loop's rounds are unrolled together: of `fewest` to `most` what leaves the fewest rounds to come one
+/// after the other, of these the most.
+std::int64_t rounds_together(std::int64_t rounds, std::int64_t fewest, std::int64_t most);
+
 /// A body of one statement, which a list in braces would copy.
 inline Body only(Statement statement) {
   Body body;

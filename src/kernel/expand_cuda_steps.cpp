@@ -12,13 +12,8 @@ std::int64_t steps_together(const Kernel& kernel, const Mma& mma, const WarpTile
   const auto products_of_step =
       std::int64_t{tile.depth.block() / tile.depth.per_atom} * tile.rows.atoms() * tile.columns.atoms() * real;
   const auto together = tile.fma() ? kMostFmas : complex_factors && ahead ? 3 * kMostProducts : kMostProducts;
-  const std::int64_t blocks = tile.depth.blocks();
-  const auto most = std::min(std::max<std::int64_t>(together / products_of_step, 1), blocks);
-  auto best = most;
-  for (auto times = most; times >= std::max<std::int64_t>(most / 2, 1); --times) {
-    if (blocks % times < blocks % best) best = times;
-  }
-  return best;
+  const auto most = std::max<std::int64_t>(together / products_of_step, 1);
+  return rounds_together(tile.depth.blocks(), std::max<std::int64_t>(most / 2, 1), most);
 }
 
 }  // namespace ricci::kernel::cuda

@@ -17,14 +17,6 @@ namespace {
 constexpr int kFewest = 4, kMost = 8;
 constexpr double kLongest = 2048;  // values of text that is unrolled: compile time grows faster than length
 
-int rounds_at_once(int rounds) {
-  int best = std::min(rounds, kMost);
-  for (int times = best - 1; times >= kFewest; --times) {
-    if (rounds % times < rounds % best) best = times;
-  }
-  return best;
-}
-
 Value combined(OpCode op, DType type, Value x, Value y) { return apply(op, type, {std::move(x), std::move(y)}); }
 
 }  // namespace
@@ -203,10 +195,10 @@ void PointBuilder::declare_reduce(NodeId id) {
     loop.bind = unroll[k] ? Bind::unroll : Bind::any;
     loop.first = digits[k];
     loop.step = step;
-    const auto rounds = static_cast<int>(extent(n.over[k]) / step);
+    const auto rounds = extent(n.over[k]) / step;
     if (step > 1 && k + 1 == n.over.size() && rounds >= kFewest && !loops_below(n.operand[0])) {
       loop.bind = Bind::unroll;
-      loop.times = rounds_at_once(rounds);
+      loop.times = static_cast<int>(rounds_together(rounds, kFewest, kMost));
     }
     open_loop(n.over[k], std::move(loop), bounds[k]);
   }
