@@ -76,7 +76,7 @@ extern "C" void f64_abcde_df_to_eafcb_4x43x6x5x3x7(void* const* args, i64 first,
       }
     }
     for (i64 e1 = 0; e1 < 3; ++e1) {
-      for (i64 f2 = 0; f2 < 3 && 3LL * f2 < 7; ++f2) {
+      for (i64 f2 = 0; f2 < 3; ++f2) {
         f64x8 sum[3][6];
         #pragma unroll
         for (int r = 0; r < 3; ++r) {

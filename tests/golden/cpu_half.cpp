@@ -49,7 +49,7 @@ extern "C" void bf16_f16_ab_bc_to_ac_61x50x44(void* const* args, i64 first, i64 
         }
       }
     }
-    for (i64 a2 = 0; a2 < 7 && 9LL * a2 < 61; ++a2) {
+    for (i64 a2 = 0; a2 < 7; ++a2) {
       f32x16 sum[9][3];
       #pragma unroll
       for (int r = 0; r < 9; ++r) {

@@ -225,7 +225,7 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
         }
       }
     }
-    for (i64 ef1 = 0; ef1 < 2 && 32LL * ef0 + 16LL * ef1 < 91; ++ef1) {
+    for (i64 ef1 = 0; ef1 < 2; ++ef1) {
       for (i64 ba1 = 0; ba1 < 4 && 20LL * ba0 + 5LL * ba1 < 45; ++ba1) {
         f64x8 sum[5][2];
         #pragma unroll

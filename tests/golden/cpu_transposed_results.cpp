@@ -37,7 +37,7 @@ extern "C" void f64_abc_cd_to_bda_45x20x40x20(void* const* args, i64 first, i64 
       store_part<4>(B_packed + 24LL * c + 16LL, load_part<f64x8, 4>(B + 20LL * c + 16LL));
     }
     for (i64 b1 = 0; b1 < 2; ++b1) {
-      for (i64 a1 = 0; a1 < 4 && 12LL * a1 < 45; ++a1) {
+      for (i64 a1 = 0; a1 < 4; ++a1) {
         for (i64 a2 = 0; a2 < 2 && 12LL * a1 + 6LL * a2 < 45; ++a2) {
           for (i64 b2 = 0; b2 < 10; ++b2) {
             if (12LL * a1 + 6LL * a2 + 5LL < 45) {
@@ -80,7 +80,7 @@ extern "C" void f64_abc_cd_to_bda_45x20x40x20(void* const* args, i64 first, i64 
           }
         }
         for (i64 b2 = 0; b2 < 10; ++b2) {
-          for (i64 a2 = 0; a2 < 2 && 12LL * a1 + 6LL * a2 < 45; ++a2) {
+          for (i64 a2 = 0; a2 < 2; ++a2) {
             f64x8 sum[6][3];
             #pragma unroll
             for (int r = 0; r < 6; ++r) {

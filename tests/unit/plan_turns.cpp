@@ -58,6 +58,33 @@ TEST_CASE("warp groups make tiles in turns where the second cache keeps an opera
   CHECK(best("abc,da->bdc", {{384, 16, 384}, {376, 384}, {16, 376, 384}}, DType::bf16).counts->turns == 1);
 }
 
+TEST_CASE("two warp groups make tiles in turns where no multiprocessor has more of them for it") {
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto chosen = [&](std::int64_t extent, DType type) {
+    const auto program = tests::contraction("ab,cb->ac", {{extent, extent}, {extent, extent}, {extent, extent}}, type);
+    auto found = plan::best_contraction(program, device)->whole();
+    const auto listed = plan::with_maps(program, device, plan::contraction_candidates(program, device));
+    INFO(found.schedule.name);
+    CHECK(std::any_of(listed.begin(), listed.end(),
+                      [&](const plan::Candidate& one) { return one.schedule.name == found.schedule.name; }));
+    CHECK(found.counts->turns == 1);  // counted as without
+    return found.schedule;
+  };
+  for (const auto type : {DType::bf16, DType::f16}) {
+    // 512 tiles, four of which 128 of 132 multiprocessors have in any case.
+    const auto schedule = chosen(4096, type);
+    const auto text = kernel::print(schedule);
+    INFO(text);
+    CHECK(schedule.name.find(" turns 4") != std::string::npos);
+    CHECK(text.find("tile a:1024:128") != std::string::npos);
+    CHECK(text.find("tile c:1024:256") != std::string::npos);
+    CHECK(text.find("order task a0 c0 a1 serial c1 sum b0") != std::string::npos);
+  }
+  // One tile for each multiprocessor; sizes of which some multiprocessors would have a tile more.
+  CHECK(kernel::print(chosen(2048, DType::bf16)).find(" serial ") == std::string::npos);
+  CHECK(kernel::print(chosen(5000, DType::bf16)).find(" serial ") == std::string::npos);
+}
+
 TEST_CASE("blocks make a few tiles in turns of short sums whose results are most of the bytes") {
   const auto device = plan::GpuModel::of_capability(90);
   const auto best = [&](std::int64_t depth, DType type, Precision precision) {

@@ -146,12 +146,12 @@ class ContractionEnumerator {
     std::vector<Cut> all;
     for (const auto& one : priced) all.push_back(one.cut);
     if (all.empty()) return all;
-    const auto turned = in_few_turns(contraction_, counts_, room_, device_, all.front(), [&](const Cut& cut) {
+    auto turned = in_few_turns(contraction_, counts_, room_, device_, all.front(), [&](const Cut& cut) {
       return contraction_time(counts_of(cut, row_copies(cut), column_copies(cut)), device_).total;
     });
+    if (!turned) turned = in_equal_waves(contraction_, counts_, room_, device_, all.front());
     if (turned) all.insert(all.begin(), *turned);
-    best_ = all.front();
-    best_seconds_ = best_->seconds;
+    best_seconds_ = best_.emplace(all.front()).seconds;
     return all;
   }
 

@@ -63,8 +63,8 @@ ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, co
 
 ContractionCounts CutCounts::of(const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b) const {
   auto counts = of_result(*cut.rows, *cut.columns, place);
-  const bool stays = cut.turns > 1 && !contraction_.groups;  // the operand that a block's turns do not move
-  const auto tiles = static_cast<double>(cut.turns);
+  const bool stays = cut.counted_turns() > 1 && !contraction_.groups;  // the operand that a block's turns do not move
+  const auto tiles = static_cast<double>(cut.counted_turns());
   const auto& rows = stays && !cut.turns_rows ? in_share(a, tiles) : a;
   const auto& columns = stays && cut.turns_rows ? in_share(b, tiles) : b;
   set_copies(counts, rows, columns, *cut.depth, cut.share);

@@ -43,6 +43,7 @@ struct Cut {
   std::int64_t turns = 1;
   std::size_t turning = 0;  ///< which of block_loops() that is
   bool turns_rows = false;  ///< whether it goes along the rows
+  bool in_waves = false;    ///< a multiprocessor has as many tiles as without turns, and the same copies of each
   int resident = 1;         ///< blocks of a multiprocessor at once
   int registers = 0;        ///< of a thread, as far as they can be told
   double shared_bytes = 0;  ///< of a block
@@ -54,6 +55,7 @@ struct Cut {
     const auto chunks = share.last > 0 ? share.all - share.chunks * (share.blocks - 1) : share.chunks;
     return depth->blocks / share.all * chunks;
   }
+  std::int64_t counted_turns() const { return in_waves ? 1 : turns; }
   bool takes(int count) const { return share.last == 0 || count <= rounds(); }  ///< of stages
 };
 
@@ -173,6 +175,10 @@ class GpuContraction {
     const bool rounded = !fma && size == 4;  // to tf32
     return follows_result && !groups && !rounded && products == 1 && !is_complex(type) && cut.share.blocks == 1 &&
            cut.turns == 1 && cut.rounds() == 1;
+  }
+  /// Whether they may where none waits longer for it: of two warp groups, of sums of several rounds.
+  bool takes_equal_waves(const Cut& cut) const {
+    return groups && cut.spread.warps() == 8 && cut.share.blocks == 1 && cut.turns == 1 && cut.rounds() > 1;
   }
   /// The loop over blocks along which warp groups make tiles in turns: the one of most tiles along the operand that the
   /// second cache does not keep. Nothing where there is none.

@@ -11,6 +11,7 @@ namespace {
 // Of fewer, ten kernels of eight cases of talsh300 on an H200 took 1.03 to 1.21 times as long as by a block for each
 // tile.
 constexpr int kLeastWarps = 4;
+constexpr int kOfTurns = 12;  // registers of the loop, and of places that move
 
 /// Tiles of a loop that each block makes where there is room for so many blocks; 1: no number of them fills it.
 std::int64_t turns_of(const BlockLoop& loop, double tiles, double room) {
@@ -44,6 +45,19 @@ std::int64_t few_turns(const BlockLoop& loop, double tiles, double room) {
     if (loop.count % n == 0 && time(n) < time(best)) best = n;
   }
   return best;
+}
+
+/// The most tiles that one of so many places for blocks makes, of `whole` blocks of n tiles and then `short_ones` of
+/// `rest`, each of which goes where there is room first.
+std::int64_t most_tiles(std::int64_t whole, std::int64_t n, std::int64_t short_ones, std::int64_t rest,
+                        std::int64_t places) {
+  const auto before = whole / places * n, longer = whole % places;
+  auto most = before + (longer > 0 ? n : 0);
+  const auto room = [&](std::int64_t tiles) {
+    return (places - longer) * ((tiles - before) / rest) + longer * ((tiles - before - n) / rest);
+  };
+  while (short_ones > 0 && room(most) < short_ones) ++most;
+  return most;
 }
 
 /// Sums of several rounds by warp groups, whose operands are copied on from tile to tile, by as many blocks as there is
@@ -113,7 +127,6 @@ std::vector<Cut> in_turns(const GpuContraction& contraction, const BlockRoom& ro
 std::optional<Cut> in_few_turns(const GpuContraction& contraction, const CutCounts& counts, const BlockRoom& room,
                                 const GpuModel& device, const Cut& cut,
                                 const std::function<double(const Cut&)>& seconds) {
-  constexpr int kOfTurns = 12;  // registers of the loop, and of places that move
   if (!contraction.takes_few_turns(cut) || cut.spread.warps() < kLeastWarps) return {};
   // In f64 of what is predicted without: of 20 kernels on an H200 four that were to save more took 0.81 to 0.99 of the
   // time, six 0.94 to 1.02, ten that were to save less 0.95 to 1.3. In f32 and in halves what is predicted to take less
@@ -144,6 +157,36 @@ std::optional<Cut> in_few_turns(const GpuContraction& contraction, const CutCoun
     best = way;
   }
   return best;
+}
+
+std::optional<Cut> in_equal_waves(const GpuContraction& contraction, const CutCounts& counts, const BlockRoom& room,
+                                  const GpuModel& device, const Cut& cut) {
+  constexpr std::int64_t kMost = 4;
+  if (!contraction.takes_equal_waves(cut)) return {};
+  const auto loops = contraction.block_loops(cut);
+  if (loops.empty()) return {};
+  const bool in_groups = !loops.back().name.ends_with('0');
+  const auto& loop = in_groups ? *std::find_if(loops.begin(), loops.end(),
+                                               [&](const auto& one) { return one.of_rows != loops.back().of_rows; })
+                               : loops.front();
+  if (room.resident(static_cast<std::int64_t>(cut.shared_bytes), cut.spread.warps(), cut.registers + kOfTurns) <
+      cut.resident)
+    return {};
+  const auto tiles = static_cast<std::int64_t>(counts.blocks(*cut.rows, *cut.columns));
+  const auto places = static_cast<std::int64_t>(cut.resident * device.multiprocessors);
+  for (auto n = std::min(kMost, loop.count); n > 1; --n) {
+    const auto rest = loop.count % n, others = tiles / loop.count;
+    if (rest > 0 && contraction.batches > 1) continue;  // loops over batches are outside
+    const auto short_ones = rest > 0 ? others : 0;
+    if (most_tiles(loop.count / n * others, n, short_ones, rest, places) > tiles::parts(tiles, places)) continue;
+    auto way = cut;
+    way.turns = n;
+    way.turning = static_cast<std::size_t>(&loop - loops.data());
+    way.turns_rows = loop.of_rows;
+    way.in_waves = true;
+    return way;
+  }
+  return {};
 }
 
 }  // namespace ricci::plan
