@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <exception>
@@ -51,6 +55,7 @@ struct Bounds {
   std::size_t bytes = 0;
 
   Bounds() noexcept {
+    if (gettid() == getpid() && of_first_thread()) return;
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
     void* address = nullptr;
@@ -62,6 +67,23 @@ struct Bounds {
     }
     pthread_attr_destroy(&attributes);
   }
+
+  bool has(const char* here) const { return here > low && here <= low + bytes; }
+
+ private:
+  /// A process's first stack ends where the kernel puts the program's name, and is as large as its limit says, as far
+  /// as that is less than what the kernel leaves free below. pthread_getattr_np() would read the list of all mappings
+  /// for it: 1.7 ms of a process that has 2,000 of them. False where this is another stack.
+  bool of_first_thread() noexcept {
+    constexpr std::size_t kMostName = 8192;               // bytes of the name, of a page that it does not fill
+    constexpr std::size_t kFree = std::size_t{64} << 20;  // half of what is left free at least
+    const auto name = getauxval(AT_EXECFN);
+    rlimit limit;
+    if (name == 0 || getrlimit(RLIMIT_STACK, &limit) != 0) return false;
+    bytes = static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur, kFree));
+    low = reinterpret_cast<const char*>(name) + kMostName - bytes;
+    return has(static_cast<const char*>(__builtin_frame_address(0)));
+  }
 };
 
 }  // namespace
@@ -69,8 +91,7 @@ struct Bounds {
 std::size_t free_stack() noexcept {
   thread_local const Bounds bounds;
   const auto* here = static_cast<const char*>(__builtin_frame_address(0));
-  const bool inside = here > bounds.low && here <= bounds.low + bounds.bytes;
-  return inside ? static_cast<std::size_t>(here - bounds.low) : 0;
+  return bounds.has(here) ? static_cast<std::size_t>(here - bounds.low) : 0;
 }
 
 void run_on_stack(std::size_t bytes, const std::function<void()>& work) {

@@ -1,8 +1,10 @@
 // Work that gets the stack it needs, on whatever thread it is called.
 #include "ir/own_stack.hpp"
 
+#include <pthread.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -51,6 +53,20 @@ TEST_CASE("a thread of 64 KB calls itself as deep as it asks for") {
   CHECK(small);
   CHECK(reached == 2000);
   CHECK(stayed);
+}
+
+TEST_CASE("the first thread has what the system says of its stack, or all that is asked for") {
+  pthread_attr_t attributes;
+  REQUIRE(pthread_getattr_np(pthread_self(), &attributes) == 0);
+  void* low = nullptr;
+  std::size_t bytes = 0;
+  REQUIRE(pthread_attr_getstack(&attributes, &low, &bytes) == 0);
+  pthread_attr_destroy(&attributes);
+  const auto said =
+      static_cast<std::size_t>(static_cast<const char*>(__builtin_frame_address(0)) - static_cast<const char*>(low));
+  constexpr std::size_t kEnough = std::size_t{32} << 20, kPages = 16384;
+  CHECK(free_stack() <= said);
+  CHECK(free_stack() + kPages >= std::min(said, kEnough));
 }
 
 TEST_CASE("exceptions and results pass from one stack to the other") {
