@@ -274,7 +274,7 @@ void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut, const
 }
 
 double CutCounts::copies_of(const Copies& of, int warps) {
-  return std::ceil(of.elements / of.at_once / (32.0 * warps));
+  return rounded_up(of.elements / of.at_once / (32.0 * warps));
 }
 
 ContractionCounts CutCounts::with_stores(ContractionCounts counts, const Tile& rows, const Tile& columns,
@@ -310,7 +310,7 @@ std::array<WarpRates, 2> CutCounts::least_rates(const Tile& rows, const Tile& co
   const double results = held_rows * held_columns * static_cast<double>(c.products);
   const double words = results * static_cast<double>(c.sum_words());  // of sums, which registers hold
   constexpr double kBeside = 32;  // registers of a thread, besides sums and operands
-  const double holding = std::max(std::ceil(words / (32 * (kMostRegisters - kBeside))), 1.0);  // warps
+  const double holding = std::max(rounded_up(words / (32 * (kMostRegisters - kBeside))), 1.0);  // warps
   const double lane_rows = held_rows / (c.fma ? c.atom().m : 32);
   const double lane_columns = held_columns / (c.fma ? c.atom().n : 32);
   const double at_once = std::max(16 / size, 1.0) * c.per_register * (c.per_register > 1 ? 4 : 1);
@@ -329,8 +329,8 @@ std::array<WarpRates, 2> CutCounts::least_rates(const Tile& rows, const Tile& co
     // Of what warps read for rows and columns as many as each other are the fewest.
     const double of_step = c.by_three() ? c.atom().k / 2.0 : 4;
     const double operands = c.fma ? 0 : of_step * size * std::sqrt(results * warps);
-    rates.resident = std::floor(std::min(device_.threads_per_multiprocessor / (32 * warps),
-                                         4.0 * kRegistersPerPart / (words + operands + 32 * kBeside * warps)));
+    rates.resident = rounded_down(std::min(device_.threads_per_multiprocessor / (32 * warps),
+                                           4.0 * kRegistersPerPart / (words + operands + 32 * kBeside * warps)));
     return rates;
   };
   constexpr double kMany = 4;  // that keep all parts of a multiprocessor busy

@@ -137,24 +137,8 @@ double last_in_parts_of(const ContractionCounts& counts) { return counts.last > 
 /// Blocks that each of so many multiprocessors takes in turn. Those of the last tiles take a part of one's time each.
 double turns_of(const ContractionCounts& counts, double multiprocessors) {
   const double parts = counts.last * counts.cluster;
-  return counts.turns * std::ceil((counts.blocks - counts.last) / counts.turns / multiprocessors) +
-         std::ceil(parts / multiprocessors) / counts.cluster;
-}
-
-/// As side_by_side() inside of a round, where more is hidden: the norm of their eighth powers.
-template <class... Times>
-double hidden(Times... times) {
-  const auto eighth = [](double x) { return x * x * x * x * x * x * x * x; };
-  return std::sqrt(std::sqrt(std::sqrt((eighth(times) + ...))));
-}
-
-/// What a block takes for its products, shared memory and issue: one after the other where each part of the
-/// multiprocessor has one warp, which waits for each of them in turn, and the more hidden the more warps there are (of
-/// 6 kernels of talsh300 in f64 on an H200: off by 12 %).
-template <class... Times>
-double by_warps(double warps, Times... times) {
-  if (warps < 8) return (times + ...);
-  return warps < 12 ? std::sqrt(((times * times) + ...)) : side_by_side(times...);
+  return counts.turns * rounded_up((counts.blocks - counts.last) / counts.turns / multiprocessors) +
+         rounded_up(parts / multiprocessors) / counts.cluster;
 }
 
 /// Cache lines that runs of so many bytes cut in two, over those that they fill: two blocks write such a line.
@@ -277,7 +261,7 @@ double begin_cycles(bool prefetched, bool multiply_adds, double warps) {
 // cudaOccupancyMaxActiveClusters, of 132 for blocks of 200 KB of shared memory).
 double multiprocessors_of(int cluster, const GpuModel& device) {
   constexpr std::array<double, kernel::kMostCluster> kRoom = {132, 132, 117, 120, 110, 102, 105, 120};
-  return std::floor(device.multiprocessors * kRoom[static_cast<std::size_t>(cluster - 1)] / kRoom[0]);
+  return rounded_down(device.multiprocessors * kRoom[static_cast<std::size_t>(cluster - 1)] / kRoom[0]);
 }
 
 double cache_cycles(double bytes, double lines) { return bytes / kCacheBytes + kCacheLine * lines; }
@@ -380,7 +364,7 @@ double exposed_cycles(double copied_cycles) { return kBarrier + kExposed * copie
 
 double own_parts(int warps) {
   const double parts = warps / 4.0;
-  return std::min(parts, parts / std::ceil(parts));
+  return std::min(parts, parts / rounded_up(parts));
 }
 
 ContractionTime LaunchTimes::beside_waits(double balance) const {
@@ -412,7 +396,7 @@ double LaunchTimes::fetched_seconds(double resident) const {
 ///   seconds  of all of them
 double LaunchTimes::with_last_blocks(double seconds, int stages, double room) const {
   const double at_once = at_once_ * room * turns_;
-  const double whole = std::floor(blocks_ / at_once) * at_once;
+  const double whole = rounded_down(blocks_ / at_once) * at_once;
   constexpr double kMany = 3;  // times: other parts of the time hide it
   if (whole == 0 || blocks_ == whole || blocks_ >= kMany * at_once) return seconds;
   const double uncovered = std::max(0.0, kOfWarps.latency - (stages - 1) * round_) / (stages - 1);
@@ -423,10 +407,10 @@ double LaunchTimes::with_last_blocks(double seconds, int stages, double room) co
 }
 
 ContractionTime LaunchTimes::at(int stages, double room, double shared_bytes) const {
-  const double resident = std::min(room, std::ceil(in_turns_ / turns_));
+  const double resident = std::min(room, rounded_up(in_turns_ / turns_));
   // Three warps leave one of a multiprocessor's four parts to the next block's.
   const double parts = warps_ / 4.0, whole_parts = warps_ == 3 ? 1 : parts;
-  auto time = beside_waits(resident * parts / std::ceil(resident * whole_parts));
+  auto time = beside_waits(resident * parts / rounded_up(resident * whole_parts));
   if (multiply_adds_) {
     const double factor = std::lerp(kFewResident, kInStep, in_step_), enough = std::lerp(12, 16, in_step_);
     time.products *= 1 + factor * std::max(0.0, enough / (resident * warps_) - 1);
@@ -463,10 +447,8 @@ double LaunchTimes::joined(const ContractionTime& time, bool one) const {
 bool LaunchTimes::may_take(const RoundCycles& cycles, int warps, double own, double room, double seconds) const {
   seconds /= last_in_parts_;
   const double resident = std::min(room, in_turns_), products = cycles.pipe / own, issue = cycles.issue / own;
-  const double round = warps * resident < 8 && !cycles.prefetched ? products + cycles.shared + issue
-                       : warps * resident < 12 && !cycles.prefetched
-                           ? std::sqrt(products * products + cycles.shared * cycles.shared + issue * issue)
-                           : std::max({products, cycles.shared, issue});
+  const double round = cycles.prefetched ? std::max({products, cycles.shared, issue})
+                                         : least_by_warps(warps * resident, products, cycles.shared, issue);
   const double alone = around_ + rounds_ * (round + cycles.exposed) + cycles.stores;
   const double few = few_warps(warps);
   const double begin = begin_cycles(cycles.prefetched, multiply_adds_, warps);
@@ -515,7 +497,7 @@ TileTimes TileTimes::in_clusters(int cluster) const {
   auto times = *this;
   times.blocks_ = blocks_ * cluster;
   const int more_than_half = cluster / 2 + 1;
-  times.in_turns_ = std::ceil(blocks_ * more_than_half / device_->multiprocessors);
+  times.in_turns_ = rounded_up(blocks_ * more_than_half / device_->multiprocessors);
   times.turns_ = times.in_turns_ / (device_->clock_MHz * 1e6);
   times.busy_cycles_ = device_->multiprocessors * device_->clock_MHz * 1e6;
   times.around_ = kOfWarps.block;
@@ -527,7 +509,7 @@ TileTimes TileTimes::in_clusters(int cluster) const {
 SumTimes::SumTimes(const TileTimes& tile, const SumCounts& sum, double seconds)
     : tile_(tile),
       sum_(sum),
-      resident_(std::max(1.0, std::floor(sum.resident))),
+      resident_(std::max(1.0, rounded_down(sum.resident))),
       waits_(tile.around_ + sum.rounds * kBarrier + kExposed * sum.copied_cycles),
       squares_(tile.squares_) {
   const double copied_bytes = tile.blocks_ * sum.copied_bytes;
@@ -561,7 +543,7 @@ double SumTimes::least(const WarpRates& warps) const {
   };
   if (fourths(std::max({products, shared, issued})) > most_) return kAny;
   const double many = warps.any ? std::numeric_limits<double>::infinity() : warps.warps * resident;
-  const double rounds = ahead ? hidden(products, shared, issued) : by_warps(many, products, shared, issued);
+  const double rounds = ahead ? hidden(products, shared, issued) : least_by_warps(many, products, shared, issued);
   return tile_.last_in_parts_ * (tile_.launch_ + launched(squares_, fourths(rounds)));
 }
 

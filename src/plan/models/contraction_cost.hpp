@@ -1,21 +1,15 @@
 // What a contraction by tiles is predicted to take on a GPU: the times that its counts make.
 #pragma once
 
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "plan/models/candidate.hpp"
 #include "plan/models/contraction_counts.hpp"
 #include "plan/models/device_model.hpp"
+#include "plan/models/norms.hpp"
 
 namespace ricci::plan {
-
-/// What takes times that run side by side, in any unit: the norm of their cubes.
-template <class... Times>
-double side_by_side(Times... times) {
-  return std::cbrt(((times * times * times) + ...));
-}
 
 /// What each part of the work takes on its own, in seconds, and all of it together.
 struct ContractionTime {
