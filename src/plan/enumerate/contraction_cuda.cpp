@@ -18,12 +18,11 @@
 #include "plan/enumerate/copied_sides.hpp"
 #include "plan/enumerate/cut_block.hpp"
 #include "plan/enumerate/cut_counts.hpp"
+#include "plan/enumerate/cut_search.hpp"
 #include "plan/enumerate/cut_tiles.hpp"
 #include "plan/enumerate/depth_shares.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/mapped_contractions.hpp"
-#include "plan/enumerate/open_tiles.hpp"
-#include "plan/enumerate/result_stores.hpp"
 #include "plan/enumerate/tiles_in_turns.hpp"
 #include "plan/enumerate/warp_shares.hpp"
 #include "plan/models/contraction_cost.hpp"
@@ -48,6 +47,7 @@ class ContractionEnumerator {
         warps_(contraction, counts_, room_, *known_warps_),
         places_(contraction),
         device_(device),
+        search_(known.search()),
         known_rows_(known.of(contraction, CutSide::rows)),
         known_columns_(known.of(contraction, CutSide::columns)),
         known_depths_(known.of(contraction, CutSide::depth)),
@@ -55,9 +55,6 @@ class ContractionEnumerator {
         known_column_copies_(known.copies(contraction, false, columns_, depths_)),
         row_sides_(contraction, true, rows_, depths_, *known_row_copies_),
         column_sides_(contraction, false, columns_, depths_, *known_column_copies_) {
-    shares_.reserve(depths_.size());
-    for (const auto& chunk : depths_)
-      most_shares_ = std::max(most_shares_, shares_.emplace_back(contraction, chunk, device).most());
     chunk_ = CutCounts::least_chunk(depths_);
   }
 
@@ -68,7 +65,8 @@ class ContractionEnumerator {
     std::vector<Candidate> list;
     std::set<std::string> names;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, int> alike;
-    for (const auto& cut : cuts(worth, std::numeric_limits<double>::infinity())) {
+    search(worth, std::numeric_limits<double>::infinity());
+    for (const auto& [cut, number] : search_.priced) {
       if (list.size() == most || cut.seconds > worth_ * best_seconds_) break;
       if (++alike[{cut.rows->size, cut.columns->size, cut.depth->size, cut.prefetch}] > kAlike) continue;
       if (names.insert(contraction_.name(cut)).second) complete(list.emplace_back(weighed(cut)), cut);
@@ -78,7 +76,7 @@ class ContractionEnumerator {
 
   /// Finds the best way to cut it, and says what it takes in seconds; nothing where that is more than `bound` seconds.
   std::optional<double> find_best(double bound) {
-    cuts(1, bound);
+    search(1, bound);
     return best_ ? std::optional(best_->seconds) : std::nullopt;
   }
   /// What it found, and what is made of it where it is taken.
@@ -116,14 +114,15 @@ class ContractionEnumerator {
   static constexpr double kRounded = 1 - 1e-9;  ///< of a lower bound
   static constexpr int kStages[] = {2, 3, 4, 6};
 
-  /// All ways to cut the contraction that may be worth listing, best first.
-  std::vector<Cut> cuts(double worth, double bound) {
+  /// Prices all ways to cut the contraction that may be worth listing, best first.
+  void search(double worth, double bound) {
     worth_ = worth;
+    // Bounds of groups are of turns, too.
+    of_best_ = (contraction_.may_take_turns() && !contraction_.groups ? kLessInTurns : 1) * worth;
     best_seconds_ = bound;
-    constexpr std::size_t kUsual = 64;  // tiles that are looked at closer
-    places_of_tiles_.resize(rows_.size() * columns_.size());
-    results_.reserve(std::min(kUsual, places_of_tiles_.size()));
-    open_.reserve(places_of_tiles_.size());
+    search_.begin(rows_.size() * columns_.size());
+    for (const auto& chunk : depths_)
+      most_shares_ = std::max(most_shares_, search_.shares.emplace_back(contraction_, chunk, device_).most());
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       for (std::size_t c = 0; c < columns_.size(); ++c) {
         if (!suits(contraction_, rows_[r], columns_[c])) continue;
@@ -131,60 +130,34 @@ class ContractionEnumerator {
       }
     }
     // What takes the least time at least comes first, so that much of the rest need not be looked at closer.
-    std::vector<Priced> priced;
-    while (open_.any(most())) {
-      const auto next = open_.take();
+    while (search_.open.any(most())) {
+      const auto next = search_.open.take();
       if (next.seen == Seen::size) take_best_place(next);
       if (next.seen == Seen::tile) place(next);
       if (next.seen == Seen::placed) share(next);
       if (next.seen == Seen::shared) add_starts(next.number);
-      if (next.seen == Seen::start) add(priced, starts_[next.number]);
+      if (next.seen == Seen::start) add(search_.starts[next.number]);
     }
-    std::sort(priced.begin(), priced.end(), [](const Priced& x, const Priced& y) {
+    auto& priced = search_.priced;
+    if (priced.empty()) return;
+    std::sort(priced.begin(), priced.end(), [](const PricedCut& x, const PricedCut& y) {
       return std::pair(x.cut.seconds, x.number) < std::pair(y.cut.seconds, y.number);
     });
-    std::vector<Cut> all;
-    for (const auto& one : priced) all.push_back(one.cut);
-    if (all.empty()) return all;
-    auto turned = in_few_turns(contraction_, counts_, room_, device_, all.front(), [&](const Cut& cut) {
+    auto turned = in_few_turns(contraction_, counts_, room_, device_, priced.front().cut, [&](const Cut& cut) {
       return contraction_time(counts_of(cut, row_copies(cut), column_copies(cut)), device_).total;
     });
-    if (!turned) turned = in_equal_waves(contraction_, counts_, room_, device_, all.front());
-    if (turned) all.insert(all.begin(), *turned);
-    best_seconds_ = best_.emplace(all.front()).seconds;
-    return all;
+    if (!turned) turned = in_equal_waves(contraction_, counts_, room_, device_, priced.front().cut);
+    if (turned) priced.insert(priced.begin(), {*turned, 0});
+    best_seconds_ = best_.emplace(priced.front().cut).seconds;
   }
 
-  /// What is known of a tile of the result, whatever is copied for it.
-  struct Result {
-    ContractionCounts counts;
-    ResultPlace place;
-    std::size_t row = 0, column = 0;
-    std::array<WarpRates, 2> rates;                        ///< CutCounts::least_rates()
-    DepthShares::Last last = {};                           ///< tiles whose sums may be shared
-    const std::vector<WarpShare>* warps = nullptr;         ///< looked up where they are needed
-    std::vector<std::pair<double, std::size_t>> by_warps;  ///< lower bounds of these, the least first, by number
-    std::array<double, DepthShares::kMost> by_share = {};  ///< lower bounds by DepthShares::way_of()
-  };
-  /// A tile of the result with a chunk of the depth, without the warps that share it.
-  struct Start {
-    std::size_t result, depth;
-    std::array<double, DepthShares::kMost> least_seconds = {};  ///< lower bounds, by how its sums are shared
-  };
-  struct Priced {
-    Cut cut;
-    std::size_t number;
-  };
-
-  Result& result_of(std::size_t tile) { return results_[places_of_tiles_[tile]]; }
-
   void put(const OpenTile& one) {
-    if (one.least_seconds <= most()) open_.put(one);
+    if (one.least_seconds <= most()) search_.open.put(one);
   }
 
   /// Looks at all ways to share a tile's sums: at what a block does of each at least, whatever chunks they come in.
   template <class Look>
-  void look_at_shares(const Result& result, Look look) {
+  void look_at_shares(const SeenTile& result, Look look) {
     const auto &a = row_sides_.of(result.row).sum, &b = column_sides_.of(result.column).sum;
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
@@ -194,7 +167,7 @@ class ContractionEnumerator {
     };
     const TileTimes unshared(result.counts, device_);
     by(unshared, {});
-    for (int blocks = 2; blocks <= most_shares_ && shares_.front().has_room(blocks, rows, columns); blocks *= 2)
+    for (int blocks = 2; blocks <= most_shares_ && search_.shares.front().has_room(blocks, rows, columns); blocks *= 2)
       by(unshared.in_clusters(blocks), {.blocks = blocks});
     if (result.last.tiles == 0) return;
     auto in_parts = result.counts;
@@ -203,28 +176,24 @@ class ContractionEnumerator {
     by(TileTimes(in_parts, device_), {.blocks = result.last.blocks, .last = result.last.tiles});
   }
   /// A lower bound of what a tile takes, by any warps.
-  double least_seconds(const Result& result) {
+  double least_seconds(const SeenTile& result) {
     auto least = std::numeric_limits<double>::infinity();
     look_at_shares(result, [&](const SumTimes& times, std::size_t) {
       least = std::min(least, contraction_.groups ? times.longest(result.rates[0]) : by_any_warps(result, times));
     });
     return kRounded * least;
   }
-  static double by_any_warps(const Result& result, const SumTimes& times) {
+  static double by_any_warps(const SeenTile& result, const SumTimes& times) {
     const auto& [many, few] = result.rates;
     return few.few > 1 ? std::min(times.least(many), times.least(few)) : times.least(many);
   }
   /// What bounds are compared with: those of tiles that blocks may make in turns are of the time without.
-  double most() const {
-    const bool less = contraction_.may_take_turns() && !contraction_.groups;  // bounds of groups are of turns, too
-    return (less ? kLessInTurns : 1) * worth_ * best_seconds_;
-  }
+  double most() const { return of_best_ * best_seconds_; }
   double most_seconds() const { return most() / kRounded; }
 
   /// Bounds a tile as if its results lay as well as they can.
   void take_best_place(const OpenTile& one) {
-    places_of_tiles_[one.number] = results_.size();
-    auto& result = results_.emplace_back();
+    auto& result = search_.add(one.number);
     result.row = one.number / columns_.size();
     result.column = one.number % columns_.size();
     const auto& rows = rows_[result.row];
@@ -232,13 +201,13 @@ class ContractionEnumerator {
     constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes, kSectorBytes};
     result.rates = counts_.least_rates(rows, columns);
     result.counts = counts_.of_result(rows, columns, result.place = kBest);
-    if (!shares_.empty()) result.last = shares_.front().last_tiles(rows, columns);
+    if (!search_.shares.empty()) result.last = search_.shares.front().last_tiles(rows, columns);
     put({std::max(least_seconds(result), one.least_seconds), one.number, Seen::tile});
   }
 
   /// Finds where the results of a tile lie.
   void place(const OpenTile& one) {
-    auto& result = result_of(one.number);
+    auto& result = search_.of(one.number);
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
     result.place = places_.of(rows, columns);
@@ -250,7 +219,7 @@ class ContractionEnumerator {
 
   /// Finds the warps that may share a tile.
   void share(const OpenTile& one) {
-    auto& result = result_of(one.number);
+    auto& result = search_.of(one.number);
     result.warps = &warps_.of(rows_[result.row].size, columns_[result.column].size);
     auto& each = result.by_warps;
     each.reserve(result.warps->size());
@@ -270,7 +239,7 @@ class ContractionEnumerator {
 
   /// All chunks of the depth with a tile of the result.
   void add_starts(std::size_t number) {
-    const auto& result = result_of(number);
+    const auto& result = search_.of(number);
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
     const auto& a = row_sides_.of(result.row);
@@ -292,32 +261,33 @@ class ContractionEnumerator {
     };
     for (std::size_t d = 0; d < depths_.size(); ++d) {
       if (contraction_.groups && !contraction_.takes(rows, columns, depths_[d])) continue;
-      Start start{number, d};
+      CutStart start{number, d};
       auto least = std::numeric_limits<double>::infinity();
       std::size_t k = 0;
       const auto add = [&](double seconds) {
         start.least_seconds[k++] = kRounded * seconds;
         least = std::min(least, kRounded * seconds);
       };
-      const auto shares = shares_[d].of(rows, columns, result.last);
+      const auto shares = search_.shares[d].of(rows, columns, result.last);
       for (const auto& share : shares) {
         if (contraction_.groups) {
-          add(least_seconds({&rows, &columns, &depths_[d]}, share, result, a.copies[d], b.copies[d]));
+          add(least_seconds({&rows, &columns, &depths_[d]}, share, result, a.rounds[d].copies, b.rounds[d].copies));
         } else if (result.by_share[DepthShares::way_of(share)] > most()) {
           add(std::numeric_limits<double>::infinity());
         } else {
-          const auto sum = counts_.sum_of(rows, columns, depths_[d], share, a.rounds[d], b.rounds[d]);
+          const auto sum = counts_.sum_of(rows, columns, depths_[d], share, a.rounds[d].least, b.rounds[d].least);
           add(by_any_warps(result, SumTimes(times_of(share), sum, most_seconds())));
         }
       }
       if (least > most()) continue;
-      starts_.push_back(start);
-      put({least, starts_.size() - 1, Seen::start});
+      search_.starts.push_back(start);
+      put({least, search_.starts.size() - 1, Seen::start});
     }
   }
 
   /// A lower bound of what a cut by warp groups takes whose stages are not known yet.
-  double least_seconds(Cut cut, const DepthShare& share, const Result& result, const Copies& a, const Copies& b) const {
+  double least_seconds(Cut cut, const DepthShare& share, const SeenTile& result, const Copies& a,
+                       const Copies& b) const {
     auto counts = result.counts;
     counts_.set_copies(counts, a, b, *cut.depth, share);
     cut.share = share;
@@ -333,16 +303,16 @@ class ContractionEnumerator {
   }
 
   /// All ways to share a tile among warps that may be worth listing.
-  void add(std::vector<Priced>& priced, const Start& start) {
-    auto& result = result_of(start.result);
-    const auto& a = row_sides_.of(result.row).copies[start.depth];
-    const auto& b = column_sides_.of(result.column).copies[start.depth];
+  void add(const CutStart& start) {
+    auto& result = search_.of(start.result);
+    const auto& a = row_sides_.of(result.row).rounds[start.depth].copies;
+    const auto& b = column_sides_.of(result.column).rounds[start.depth].copies;
     Cut cut{&rows_[result.row], &columns_[result.column], &depths_[start.depth]};
     if (result.warps == nullptr) result.warps = &warps_.of(cut.rows->size, cut.columns->size);
     auto counts = result.counts;
     constexpr std::size_t kMostWays = 64;  // of a share
     const auto number = (start.result * depths_.size() + start.depth) * DepthShares::kMost * kMostWays;
-    for (std::size_t n = 0; const auto& share : shares_[start.depth].of(*cut.rows, *cut.columns, result.last)) {
+    for (std::size_t n = 0; const auto& share : search_.shares[start.depth].of(*cut.rows, *cut.columns, result.last)) {
       const auto first = number + kMostWays * n;
       if (start.least_seconds[n++] > most()) continue;
       counts_.set_copies(counts, a, b, *cut.depth, share);
@@ -350,13 +320,12 @@ class ContractionEnumerator {
       CutBlock block(counts, device_, result.place, a, b);
       block.store_cycles = share.of_all() ? 0 : result.counts.store_cycles();
       if (contraction_.groups) {
-        for (std::size_t k = 0; k < result.warps->size(); ++k)
-          add_warps(priced, cut, (*result.warps)[k], block, first + 2 * k);
+        for (std::size_t k = 0; k < result.warps->size(); ++k) add_warps(cut, (*result.warps)[k], block, first + 2 * k);
       }
       for (const auto& [least, k] : result.by_warps) {
         if (least > most()) break;
         const auto& warps = (*result.warps)[k];
-        if (may_take(cut, warps, block)) add_warps(priced, cut, warps, block, first + 2 * k);
+        if (may_take(cut, warps, block)) add_warps(cut, warps, block, first + 2 * k);
       }
     }
   }
@@ -398,7 +367,7 @@ class ContractionEnumerator {
 
   /// A cut by so many warps, without fragments that are read ahead and with them.
   ///   number  of the first way
-  void add_warps(std::vector<Priced>& priced, Cut cut, const WarpShare& warps, CutBlock& block, std::size_t number) {
+  void add_warps(Cut cut, const WarpShare& warps, CutBlock& block, std::size_t number) {
     const auto& c = contraction_;
     cut.spread = warps.spread_of(c.reads_singly(*cut.depth));
     const auto& moved = block.by(warps.count);
@@ -417,7 +386,7 @@ class ContractionEnumerator {
       if (!c.groups && !may_take(cut, warps, block, stage, ahead, taken)) return;
       auto fitted = cut;
       fitted.prefetch = ahead;
-      if (fit(fitted, warps, block, rounds, taken)) priced.push_back({fitted, number + (ahead ? 1 : 0)});
+      if (fit(fitted, warps, block, rounds, taken)) search_.priced.push_back({fitted, number + (ahead ? 1 : 0)});
     };
     if (reads_ahead(cut, warps)) {
       const auto more = registers(warps.ahead);
@@ -530,18 +499,15 @@ class ContractionEnumerator {
   WarpShares warps_;
   ResultPlaces places_;
   const GpuModel& device_;
+  CutSearch& search_;  ///< of the last one that was begun
   std::shared_ptr<const std::vector<Tile>> known_rows_, known_columns_, known_depths_;
   const std::vector<Tile>&rows_ = *known_rows_, &columns_ = *known_columns_, &depths_ = *known_depths_;
   std::shared_ptr<KnownCopies> known_row_copies_, known_column_copies_;
   CopiedSides row_sides_, column_sides_;
-  std::vector<DepthShares> shares_;  ///< by chunk of the depth
   LeastChunk chunk_;
-  std::vector<Result> results_;               ///< tiles that were looked at closer than by their size
-  std::vector<std::size_t> places_of_tiles_;  ///< among these, by number of the tile: rows by columns
-  std::vector<Start> starts_;
-  OpenTiles open_;
   int most_shares_ = 1;  ///< blocks of a cluster
   double worth_ = 1, best_seconds_ = 0;
+  double of_best_ = 1;  ///< of its time, what bounds are compared with
   std::optional<Cut> best_;
 };
 

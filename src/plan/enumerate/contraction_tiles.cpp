@@ -72,8 +72,7 @@ MemoryOrder::MemoryOrder(const Axes& first, bool first_other, const Axes& second
   add(first, first_other, 0);
   add(second, second_other, 1);
   if (beside) by_stride_.push_back({beside->stride, beside->extent, 0, 2, beside->size});
-  std::stable_sort(by_stride_.begin(), by_stride_.end(),
-                   [](const Place& x, const Place& y) { return x.stride < y.stride; });
+  sort_few(by_stride_, [](const Place& x, const Place& y) { return x.stride < y.stride; });
 }
 
 Lie MemoryOrder::of(const Tile& first, std::int64_t first_step, const Tile& second, std::int64_t second_step,
@@ -111,8 +110,7 @@ Tile joined_tile(const Axes& axes, std::size_t fastest, std::int64_t unit, std::
     if (k != fastest) tile.order.push_back(k);
   }
   const auto step = [&](std::size_t k) { return std::min(std::abs(axes[k].in_operand), std::abs(axes[k].in_other)); };
-  std::stable_sort(tile.order.begin(), tile.order.end(),
-                   [&](std::size_t x, std::size_t y) { return step(x) > step(y); });
+  sort_few(tile.order, [&](std::size_t x, std::size_t y) { return step(x) > step(y); });
   tile.order.push_back(fastest);
   std::int64_t all = 1, others = 1, positions = axes[fastest].extent;
   for (const auto& axis : axes) all *= axis.extent;

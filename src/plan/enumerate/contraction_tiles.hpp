@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/few.hpp"
+#include "plan/models/short_lists.hpp"
 
 namespace ricci::plan::tiles {
 
@@ -118,16 +119,21 @@ class MemoryOrder {
     int group;
     std::int64_t size;  ///< of the axis beside
   };
-  std::vector<Place> by_stride_;
+  ir::Few<Place, 12> by_stride_;
 };
 
 /// Tiles of a group of axes.
 class Tiles {
  public:
+  static constexpr std::int64_t kMost = 768;  ///< positions of a tile
+
   ///   unit  positions that warps take at once
   ///   run   elements that are worth being neighbours
   Tiles(const Axes& axes, std::int64_t unit, std::int64_t run)
-      : axes_(axes), unit_(unit), runs_{chain(false, run), chain(true, run)} {}
+      : axes_(axes), unit_(unit), runs_{chain(false, run), chain(true, run)} {
+    divisors_.reserve(axes.size());
+    for (const auto& axis : axes) divisors_.push_back(divisors(axis.extent));
+  }
 
   /// The tile of at most `most` positions that leaves the least unused and reads and writes the longest runs; its
   /// fastest digit is axis number `fastest`.
@@ -152,7 +158,7 @@ class Tiles {
     const auto step = [&](std::size_t k) {
       return std::min(std::abs(axes_[k].in_operand), std::abs(axes_[k].in_other));
     };
-    std::stable_sort(order_.begin(), order_.end(), [&](std::size_t x, std::size_t y) { return step(x) < step(y); });
+    sort_few(order_, [&](std::size_t x, std::size_t y) { return step(x) < step(y); });
     if (!axes_.empty()) order_.insert(order_.begin(), fastest);
   }
 
@@ -200,11 +206,12 @@ class Tiles {
       with(extent);
       if (k > 0 || axes_.size() == 1) return;
     }
+    constexpr int kDivisors = 3;
     int found = 0;
-    for (auto n = std::min(room, extent - 1); n > 1 && found < 3; --n) {
-      if (extent % n != 0) continue;
+    for (const auto n : divisors_[order_[k]]) {
+      if (n > room) continue;
       with(n);
-      ++found;
+      if (++found == kDivisors) break;
     }
     // As few parts as there is room for, of about equal sizes.
     if (const auto n = room > 1 ? parts(extent, parts(extent, room)) : 1; n > 1 && extent % n != 0) with(n);
@@ -235,9 +242,24 @@ class Tiles {
     best_.used = used;
   }
 
+  /// Parts of an extent that leave nothing over, the largest first: of more than one position, and less than all.
+  using Divisors = ir::Few<std::int64_t, 32>;
+  static Divisors divisors(std::int64_t extent) {
+    Divisors all;
+    auto n = std::max<std::int64_t>(parts(extent, kMost), 2);
+    for (; n * n < extent; ++n) {
+      if (extent % n == 0) all.push_back(extent / n);
+    }
+    for (n = std::min(n, kMost); n > 1; --n) {
+      if (n * n <= extent && extent % n == 0) all.push_back(n);
+    }
+    return all;
+  }
+
   const Axes& axes_;
   std::int64_t unit_, most_ = 1;
   std::array<Chain, 2> runs_;  ///< in the operand and in the result
+  std::vector<Divisors> divisors_;
   std::vector<std::size_t> order_;
   Tile current_, best_;
   double score_ = -1;

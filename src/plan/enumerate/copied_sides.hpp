@@ -9,10 +9,14 @@
 
 namespace ricci::plan {
 
-/// What is copied for one tile of a side.
+/// What is copied for a tile of a side with one chunk of the depth.
+struct CopiedRound {
+  Copies copies;
+  CopiedSum least;  ///< of these
+};
+/// The same with all of them.
 struct CopiedSide {
-  std::vector<Copies> copies;     ///< by chunk of the depth
-  std::vector<CopiedSum> rounds;  ///< of these, one of each
+  std::vector<CopiedRound> rounds;  ///< by chunk of the depth
   CopiedSum sum;
 };
 /// By the tile's number: empty where it was not asked for yet.
@@ -31,7 +35,8 @@ class CopiedSides {
   /// The copies of a tile that was asked for, with one of the chunks.
   const Copies& of(const tiles::Tile* side, const tiles::Tile* chunk) const {
     return known_[static_cast<std::size_t>(side - tiles_.data())]
-        .copies[static_cast<std::size_t>(chunk - chunks_.data())];
+        .rounds[static_cast<std::size_t>(chunk - chunks_.data())]
+        .copies;
   }
 
  private:

@@ -388,21 +388,6 @@ CopiedSum CutCounts::copied_round(const Copies& of) {
   return {round.copied_cycles(false), least_copying(of), of.bytes, round.requested_lines(), of.held_lines};
 }
 
-CopiedSum CutCounts::copied_sum(const std::vector<CopiedSum>& rounds, const std::vector<Tile>& chunks) {
-  constexpr auto kAny = std::numeric_limits<double>::infinity();
-  CopiedSum least{kAny, kAny, kAny, kAny, kAny};
-  for (std::size_t k = 0; k < chunks.size(); ++k) {
-    const auto& of = rounds[k];
-    const auto count = static_cast<double>(chunks[k].blocks);
-    least.cycles = std::min(least.cycles, count * of.cycles);
-    least.instructions = std::min(least.instructions, count * of.instructions);
-    least.bytes = std::min(least.bytes, count * of.bytes);
-    least.lines = std::min(least.lines, count * of.lines);
-    least.held_lines = std::min(least.held_lines, count * of.held_lines);
-  }
-  return least;
-}
-
 LeastChunk CutCounts::least_chunk(const std::vector<Tile>& chunks) {
   constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
   LeastChunk least{kAny, kAny, kAny};

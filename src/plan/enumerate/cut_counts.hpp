@@ -1,6 +1,7 @@
 // What a contraction that is cut one way does on a GPU, as counts for its prediction.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -32,6 +33,15 @@ struct CopiedSum {
   double cycles = 0;        ///< of shared memory
   double instructions = 0;  ///< of warps
   double bytes = 0, lines = 0, held_lines = 0;
+
+  /// Takes what is less of so many rounds.
+  void lower(const CopiedSum& round, double count) {
+    cycles = std::min(cycles, count * round.cycles);
+    instructions = std::min(instructions, count * round.instructions);
+    bytes = std::min(bytes, count * round.bytes);
+    lines = std::min(lines, count * round.lines);
+    held_lines = std::min(held_lines, count * round.held_lines);
+  }
 };
 
 class CutCounts {
@@ -88,11 +98,8 @@ class CutCounts {
   bool may_prefetch(int cluster) const { return prefetches_ && (cluster > 1 || !contraction_.bound_by_memory()); }
 
   static CopiedSum copied_round(const Copies& of);
-  /// Of an operand's tile with each of these chunks.
-  ///   rounds  of as many chunks
-  static CopiedSum copied_sum(const std::vector<CopiedSum>& rounds, const std::vector<tiles::Tile>& chunks);
   static LeastChunk least_chunk(const std::vector<tiles::Tile>& chunks);
-  /// The same for its share of the sum by any of some chunks.
+  /// Of a block, at least, for its share of the sum by any of some chunks.
   ///   cluster  blocks that share it
   SumCounts least_sum(const tiles::Tile& rows, const tiles::Tile& columns, const LeastChunk& chunk, const CopiedSum& a,
                       const CopiedSum& b, int cluster) const;

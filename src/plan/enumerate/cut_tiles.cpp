@@ -53,9 +53,9 @@ std::vector<Tile> tiles_of_depth(const GpuContraction& c) {
 
 /// What tiles follow from of axes: neighbours in memory, as far as runs of them are looked for, and which axes are
 /// further apart there than others.
-void add_axes(std::vector<std::int64_t>& key, const tiles::Axes& axes) {
+template <class Key>
+void add_axes(Key& key, const tiles::Axes& axes) {
   constexpr std::int64_t kFar = 2 * kSectorBytes;  // elements of one byte
-  key.reserve(key.size() + 5 * axes.size());
   const auto in_operand = [](const tiles::Axis& axis) { return std::abs(axis.in_operand); };
   const auto nearest = [](const tiles::Axis& axis) {
     return std::min(std::abs(axis.in_operand), std::abs(axis.in_other));
@@ -92,17 +92,17 @@ std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, C
   const bool joins = of_depth ? c.joins_depth() : c.joins_sides();
   const bool keeps_deep = !of_depth && (c.deep(of_rows) || !c.read_by_groups(of_rows));
   // Of warp groups the atom says how long rows are, too.
-  std::vector<std::int64_t> key = {of_depth,
-                                   c.size,
-                                   unit,
-                                   joins,
-                                   of_depth ? c.halved_unit() : 0,
-                                   c.groups,
-                                   c.groups && !of_depth && !of_rows,
-                                   keeps_deep,
-                                   c.groups && c.atom().a.type == kernel::AtomType::tf32,
-                                   of_depth && c.crosses(),
-                                   is_wide(c, side)};
+  Key key = {of_depth,
+             c.size,
+             unit,
+             joins,
+             of_depth ? c.halved_unit() : 0,
+             c.groups,
+             c.groups && !of_depth && !of_rows,
+             keeps_deep,
+             c.groups && c.atom().a.type == kernel::AtomType::tf32,
+             of_depth && c.crosses(),
+             is_wide(c, side)};
   add_axes(key, axes);
   const auto [place, fresh] = known_.try_emplace(std::move(key));
   if (!fresh) return place->second;
@@ -134,15 +134,14 @@ std::shared_ptr<KnownWarps> known_warps(const GpuContraction& c, const GpuModel&
 std::shared_ptr<KnownCopies> CutTiles::copies(const GpuContraction& c, bool of_rows, const std::vector<Tile>& sides,
                                               const std::vector<Tile>& chunks) {
   const auto beside = c.products > 1 ? static_cast<std::int64_t>(c.products_axis) : -1;
-  std::vector<std::int64_t> key = {of_rows, c.size,       c.element_bytes(of_rows), c.products,
-                                   beside,  c.by_lanes(), c.deep(of_rows),          c.converts(of_rows)};
+  Key key = {of_rows, c.size,       c.element_bytes(of_rows), c.products,
+             beside,  c.by_lanes(), c.deep(of_rows),          c.converts(of_rows)};
   const auto add = [&](const tiles::Axes& axes, bool other) {
     for (const auto& axis : axes) {
       key.push_back(axis.extent);
       key.push_back(other ? axis.in_other : axis.in_operand);
     }
   };
-  key.reserve(64);
   add(of_rows ? c.row_axes : c.column_axes, false);
   add(c.depth_axes, !of_rows);
   add(c.batch_axes, !of_rows);

@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "ir/few.hpp"
 #include "plan/enumerate/copied_sides.hpp"
+#include "plan/enumerate/cut_search.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/enumerate/warp_shares.hpp"
 
@@ -27,11 +29,15 @@ class CutTiles {
   /// What is copied for tiles of the rows or the columns, which are of() the contraction like the chunks of its depth.
   std::shared_ptr<KnownCopies> copies(const GpuContraction& contraction, bool of_rows,
                                       const std::vector<tiles::Tile>& sides, const std::vector<tiles::Tile>& chunks);
+  /// Room for one search at a time.
+  CutSearch& search() { return search_; }
 
  private:
-  std::map<std::vector<std::int64_t>, std::shared_ptr<const std::vector<tiles::Tile>>> known_;
+  using Key = ir::Few<std::int64_t, 48>;
+  std::map<Key, std::shared_ptr<const std::vector<tiles::Tile>>> known_;
   using Lists = std::array<const std::vector<tiles::Tile>*, 2>;
-  std::map<std::pair<Lists, std::vector<std::int64_t>>, std::shared_ptr<KnownCopies>> known_copies_;
+  std::map<std::pair<Lists, Key>, std::shared_ptr<KnownCopies>> known_copies_;
+  CutSearch search_;
 };
 
 /// The warps that may share tiles of the rows and columns of a contraction, which follow from its atom: each thread

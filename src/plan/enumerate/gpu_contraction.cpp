@@ -104,6 +104,7 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
   tf32_columns_ = buffer(program, second.source).tf32;
   rows_name_ = buffer(program, first.source).name;
   columns_name_ = buffer(program, second.source).name;
+  for (auto* axes : {&row_axes, &column_axes, &depth_axes, &batch_axes}) axes->reserve(c.size());
   for (std::size_t q = 0; q < c.size(); ++q) {
     const auto a = first.offset.coefficient[q], b = second.offset.coefficient[q];
     auto role = contraction.role[q];

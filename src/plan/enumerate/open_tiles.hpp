@@ -24,7 +24,7 @@ struct OpenTile {
 
 class OpenTiles {
  public:
-  void reserve(std::size_t count) { heap_.reserve(count); }
+  void clear() { heap_.clear(); }
   /// Whether there is one that may take no more than so many seconds.
   bool any(double seconds) const { return !heap_.empty() && heap_.front().least_seconds <= seconds; }
   void put(const OpenTile& one) {

@@ -29,7 +29,8 @@ Candidate plain_blocks(const ir::Program& program, const std::vector<int>& order
   }
   const auto members = member_directives(program, shape);
   schedule.directives = members;
-  for (auto& one : plain_loops(program, order, shape.digits, indices, kernel::Target::cuda))
+  for (auto& one :
+       plain_loops(program, order, {shape.digits.begin(), shape.digits.end()}, indices, kernel::Target::cuda))
     schedule.directives.push_back(std::move(one));
   schedule.directives.push_back(directive(Kind::threads, {shape.threads}));
   if (shape.cooperative_threads > 1) {

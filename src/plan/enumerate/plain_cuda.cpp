@@ -137,7 +137,9 @@ class PlainCudaEnumerator {
   }
 
   std::vector<BlockShape> shapes() const {
+    constexpr std::size_t kUsual = 32;
     std::vector<BlockShape> list;
+    list.reserve(kUsual);
     const auto fill = [&](const std::vector<int>& order, std::initializer_list<std::int64_t> most, int threads) {
       BlockShape shape;
       shape.digits.reserve(order.size());

@@ -9,23 +9,25 @@
 #include <span>
 #include <vector>
 
+#include "ir/few.hpp"
 #include "ir/program.hpp"
 #include "kernel/kernel.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/device_model.hpp"
+#include "plan/models/short_lists.hpp"
 #include "plan/models/traffic.hpp"
-#include "plan/models/unique_values.hpp"
 
 namespace ricci::plan {
 
 /// The shape of a thread block over the free indices.
 struct BlockShape {
-  std::vector<std::int64_t> positions;  ///< per index
-  std::vector<int> digits;              ///< indices, fastest first
+  static constexpr std::size_t kUsualIndices = 12;
+  ir::Few<std::int64_t, kUsualIndices> positions;  ///< per index
+  ir::Few<int, kUsualIndices> digits;              ///< indices, fastest first
   int threads = 256;
   int cooperative_threads = 1, items_per_thread = 1;
   /// Cooperative threads along each index of a sum. None: all of them along the last one.
-  std::vector<int> members;
+  ir::Few<int, kUsualIndices> members;
 
   /// Of all rounds of a sum, those that one of its threads has.
   double share_of_rounds(const ir::Program& program, const std::vector<bool>& around) const {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "plan/models/short_lists.hpp"
 #include "plan/models/traffic.hpp"
 
 namespace ricci::plan {
@@ -47,12 +48,10 @@ Sides::Sides(const ir::Program& p) : program(p) {
   std::iota(read_order.begin(), read_order.end(), 0);
   write_order = read_order;
   const auto key = [](std::int64_t stride) { return stride == 0 ? INT64_MAX : std::abs(stride); };
-  std::stable_sort(write_order.begin(), write_order.end(),
-                   [&](int x, int y) { return key(write_stride(x)) < key(write_stride(y)); });
-  // Stable: ties and broadcasts keep the write order.
+  sort_few(write_order, [&](int x, int y) { return key(write_stride(x)) < key(write_stride(y)); });
+  // Ties and broadcasts keep the write order.
   read_order = write_order;
-  std::stable_sort(read_order.begin(), read_order.end(),
-                   [&](int x, int y) { return key(read_stride(x)) < key(read_stride(y)); });
+  sort_few(read_order, [&](int x, int y) { return key(read_stride(x)) < key(read_stride(y)); });
 }
 
 std::int64_t Sides::read_stride(int q) const {

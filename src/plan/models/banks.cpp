@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "kernel/kernel.hpp"
+#include "plan/models/short_lists.hpp"
 #include "plan/models/traffic.hpp"
-#include "plan/models/unique_values.hpp"
 
 namespace ricci::plan {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "plan/models/unique_values.hpp"
+#include "plan/models/short_lists.hpp"
 
 namespace ricci::plan {
 

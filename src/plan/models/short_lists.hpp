@@ -1,4 +1,4 @@
-// The unique values of a short list.
+// The unique values of a short list, and its order.
 #pragma once
 
 #include <array>
@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace ricci::plan {
 
@@ -27,6 +28,17 @@ std::size_t unique_values(Value* values, std::size_t count) {
     seen[place] = values[n++] = value;
   }
   return n;
+}
+
+/// Sorts it, equals as they stand: std::stable_sort() asks for memory each time.
+template <class List, class Less>
+void sort_few(List& list, Less less) {
+  for (auto next = list.begin(); next != list.end(); ++next) {
+    auto value = std::move(*next);
+    auto place = next;
+    for (; place != list.begin() && less(value, *(place - 1)); --place) *place = std::move(*(place - 1));
+    *place = std::move(value);
+  }
 }
 
 }  // namespace ricci::plan
