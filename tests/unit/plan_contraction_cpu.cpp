@@ -477,6 +477,15 @@ TEST_CASE("pairs of tensors are copied around long products, and one at a time w
   CHECK(copies(program) == "ABC");
   const auto composite = kernel::composite_of(program, plan::best_candidate(program, device).schedule);
   CHECK(composite.canonical(composite.product).program.indices.size() == 3);
+  // A batch of products whose neighbours in memory are of the batch: three copies leave matrices, which are used often
+  // enough only where they are large, and the batch is slow of what needs none.
+  const auto batch = [&](const char* spec, std::int64_t n, std::int64_t count, bool first) {
+    const auto of_one = first ? std::vector{count, n, n} : std::vector{n, n, count};
+    return copies(contraction(spec, {of_one, of_one, of_one}, DType::f64));
+  };
+  CHECK(batch("akc,kbc->abc", 128, 100, false) == "ABC");
+  CHECK(batch("akc,kbc->abc", 24, 4000, false).empty());
+  CHECK(batch("cak,ckb->cab", 128, 100, true).empty());
   // Copies cannot pay where each element is used for a few products alone.
   CHECK(copies(contraction("ab,bc->ac", {{4000, 8}, {8, 4000}, {4000, 4000}}, DType::f32)).empty());
 }

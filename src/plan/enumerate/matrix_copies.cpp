@@ -52,7 +52,8 @@ MatrixCopies::Copies MatrixCopies::copies(int which, bool transposed) const {
   Copies made;
   const auto add = [&](int one, int buffer, const ir::Affine& access, const Indices& x, const Indices& y) {
     if ((which & one) == 0) {
-      made.matrices = made.matrices && is_one(x, access) && is_one(y, access);
+      const bool of_batch = holds_fastest(batch, x, access) && holds_fastest(batch, y, access);
+      made.matrices = made.matrices && is_one(x, access) && is_one(y, access) && !of_batch;
       return;
     }
     const bool x_last = holds_fastest(x, y, access) != (transposed && one == kResult);

@@ -31,7 +31,7 @@ class MatrixCopies {
   bool has(kernel::Role role) const { return !contraction_.indices(role).empty(); }
 
   /// Directives of copies, a suffix of a schedule's name with the names of what is copied, and whether what is not
-  /// copied is a matrix each.
+  /// copied is a matrix each, with neighbours along its rows or columns.
   struct Copies {
     kernel::Directives directives;
     std::string name;
