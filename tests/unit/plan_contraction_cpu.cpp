@@ -486,6 +486,9 @@ TEST_CASE("pairs of tensors are copied around long products, and one at a time w
   CHECK(batch("akc,kbc->abc", 128, 100, false) == "ABC");
   CHECK(batch("akc,kbc->abc", 24, 4000, false).empty());
   CHECK(batch("cak,ckb->cab", 128, 100, true).empty());
+  // Two, where the result is one already, although a plain schedule would take them as they lie.
+  const auto of_operands = contraction("akc,kbc->cab", {{30, 30, 2000}, {30, 30, 2000}, {2000, 30, 30}}, DType::f64);
+  CHECK(copies(of_operands) == "AB");
   // Copies cannot pay where each element is used for a few products alone.
   CHECK(copies(contraction("ab,bc->ac", {{4000, 8}, {8, 4000}, {4000, 4000}}, DType::f32)).empty());
 }
