@@ -277,17 +277,23 @@ std::string KernelText::lanes(const Access& access) const {
 
 std::string KernelText::said(const Access& access, const std::string* value) {
   const auto& at = array(access);
-  // How it reads and how it writes; {0}: the place, {1}: the value, {2}: the vector's type, {3}: which of its elements.
-  const auto say = [&](const char* read, const char* written, const std::string& place, const std::string& of = {}) {
+  // How it reads and how it writes; {0}: the place, {1}: the value, {2}: the vector's type, {3}: which of its elements,
+  // or where from; {4}: what is taken of it.
+  const auto say = [&](const char* read, const char* written, const std::string& place, const std::string& of = {},
+                       const std::string& then = {}) {
     const auto type = access.lanes > 1 ? vector_type(at.type, access.lanes) : std::string();
-    return fmt::format(fmt::runtime(value == nullptr ? read : written), place, value == nullptr ? "" : *value, type,
-                       of);
+    return fmt::format(fmt::runtime(value == nullptr ? read : written), place, value == nullptr ? "" : *value, type, of,
+                       then);
   };
   const auto where = at.space == Space::registers ? registers(access) : pointer(access);
   if (at.space == Space::registers && access.lanes <= at.lanes) return say("{0}", "{0} = {1};", where);
   if (at.space == Space::registers) return say("*(const {2}_in_memory*)&{0}", "*({2}_in_memory*)&{0} = {1};", where);
   if (access.whole) return say("load_whole({0})", "store_whole({0}, {1});", where);
   if (access.lanes == 1) return say("{0}", "{0} = {1};", fmt::format("{}[{}]", base(access), offset(access)));
+  if (!cpu_ && at.space == Space::shared && !access.block && at.type == DType::f32) {
+    const auto place = fmt::format("{}, {}", base(access), offset(access));
+    return say("load_shared<{2}>({3}){4}", "store({0}, {1});", where, place, lane(access));
+  }
   if (!cpu_) return say("load<{2}>({0}){3}", "store({0}, {1});", where, lane(access));
   some_lanes_ = some_lanes_ || access.since || access.until;
   if (access.since || access.until)

@@ -72,7 +72,7 @@ f32_ab_ac_to_bc_200x100x128(const float* __restrict__ A, const float* __restrict
     for (int k = 0; k < 16; ++k) {
       float a_part[1][4];
       vec<float, 4> a_run[1];
-      a_run[0] = load<vec<float, 4>>(A_tile + 32 * warp_row + 4 * odd_row + 8 * row_pair + 1088 * place + 68 * k);
+      a_run[0] = load_shared<vec<float, 4>>(A_tile, 32 * warp_row + 4 * odd_row + 8 * row_pair + 1088 * place + 68 * k);
       a_part[0][0] = a_run[0].at[0];
       a_part[0][1] = a_run[0].at[1];
       a_part[0][2] = a_run[0].at[2];
@@ -81,7 +81,7 @@ f32_ab_ac_to_bc_200x100x128(const float* __restrict__ A, const float* __restrict
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
         vec<float, 4> b_run[1];
-        b_run[0] = load<vec<float, 4>>(B_tile + 32 * warp_column + 4 * odd_column + 8 * column_pair + 1088 * place + 68 * k + 16 * j);
+        b_run[0] = load_shared<vec<float, 4>>(B_tile, 32 * warp_column + 4 * odd_column + 8 * column_pair + 1088 * place + 68 * k + 16 * j);
         b_part[0][4 * j] = b_run[0].at[0];
         b_part[0][4 * j + 1] = b_run[0].at[1];
         b_part[0][4 * j + 2] = b_run[0].at[2];

@@ -79,7 +79,7 @@ f32_ab_ca_to_bc_200x100x128(const float* __restrict__ A, const float* __restrict
     vec<float, 2> b_ahead[4][1];
     #pragma unroll
     for (int j = 0; j < 4; ++j) {
-      b_ahead[j][0] = load<vec<float, 2>>(B_tile + 640 * warp_column + 20 * group + 2 * member + 1280 * place + 160 * j);
+      b_ahead[j][0] = load_shared<vec<float, 2>>(B_tile, 640 * warp_column + 20 * group + 2 * member + 1280 * place + 160 * j);
     }
     #pragma unroll
     for (int k = 0; k < 2; ++k) {
@@ -107,7 +107,7 @@ f32_ab_ca_to_bc_200x100x128(const float* __restrict__ A, const float* __restrict
         }
         #pragma unroll
         for (int j = 0; j < 4; ++j) {
-          b_ahead[j][0] = load<vec<float, 2>>(B_tile + 640 * warp_column + 20 * group + 2 * member + 1280 * place + 8 * k + 160 * j + 8);
+          b_ahead[j][0] = load_shared<vec<float, 2>>(B_tile, 640 * warp_column + 20 * group + 2 * member + 1280 * place + 8 * k + 160 * j + 8);
         }
       }
       if (k == 0) {

@@ -130,7 +130,7 @@ f32_ab_ca_to_bc_512x256x192(const float* __restrict__ A, const float* __restrict
     __syncthreads();
     #pragma unroll
     for (int r = 0; r < 4; ++r) {
-      store(C + 24576 * b0 + 96 * c0 + 32 * line + 4 * line_part + 192 * line_row + 6144 * r, load<vec<float, 4>>(C_tile + 4 * line_part + 40 * line_row + 1280 * r));
+      store(C + 24576 * b0 + 96 * c0 + 32 * line + 4 * line_part + 192 * line_row + 6144 * r, load_shared<vec<float, 4>>(C_tile, 4 * line_part + 40 * line_row + 1280 * r));
     }
     __syncthreads();
   }

@@ -106,7 +106,7 @@ f32_ab_cb_to_ac_256x512x192(const float* __restrict__ A, const float* __restrict
     __syncthreads();
     #pragma unroll
     for (int r = 0; r < 4; ++r) {
-      store(C + 12288 * a0 + 96 * c0 + 32 * line + 4 * line_part + 192 * line_row + 3072 * r, load<vec<float, 4>>(C_tile + 4 * line_part + 40 * line_row + 640 * r));
+      store(C + 12288 * a0 + 96 * c0 + 32 * line + 4 * line_part + 192 * line_row + 3072 * r, load_shared<vec<float, 4>>(C_tile, 4 * line_part + 40 * line_row + 640 * r));
     }
     __syncthreads();
   }

@@ -89,6 +89,10 @@ inline void store(T* p, V value) {
 #pragma clang loop unroll(full)
   for (unsigned i = 0; i < sizeof(V) / sizeof(Unit); ++i) reinterpret_cast<volatile Unit*>(p)[i] = units[i];
 }
+template <class V, class T>
+inline V load_shared(const T* array, int at) {
+  return load<V>(array + at);
+}
 template <class T>
 struct alignas(sizeof(T)) RicciSimtWhole {
   T at[1];
