@@ -344,12 +344,11 @@ Body Builder::loop_of(std::size_t k, Body inner) {
     loop.when = rounds_of_block(axis.levels.front().var);
   } else if (axis.ragged && axis.levels.front().var != loop.var) {
     Affine base;
-    std::int64_t last = 0;
     for (const auto& level : axis.levels) {
       if (level.count > 1) base = base + Affine::of(level.var, level.step);
-      last += (level.count - 1) * level.step;
       if (level.var == loop.var) break;
     }
+    const auto last = bounds(base, [&](Var v) { return kernel_.extent(v); }).last;
     if (last >= extent(q)) loop.when.push_back({base, extent(q)});
   }
   loop.body = std::move(order_[k].first);

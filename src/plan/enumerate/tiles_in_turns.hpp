@@ -1,7 +1,7 @@
 // Blocks that make several tiles in turns: what those do not move of the operands is copied once and stays, while a
 // pipeline copies the other one's part for the next tiles. As many blocks as a GPU has room for at once where that is a
 // small operand, or of warp groups, which copy both round by round, on from tile to tile; several times as many of
-// others.
+// others, and of two warp groups as many as leave no multiprocessor more tiles.
 #pragma once
 
 #include <functional>
