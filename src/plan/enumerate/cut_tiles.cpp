@@ -47,7 +47,7 @@ std::vector<Tile> tiles_of_depth(const GpuContraction& c) {
   if (c.halved_unit() < c.depth_unit) add_halved(list, c, longest);
   if (!c.groups) return list;
   keep_full(list, c.depth_unit, false);
-  if (c.atom().a.type == kernel::AtomType::tf32) tiles::add_ragged_rows(list, c.depth_axes, longest);
+  tiles::add_ragged_rows(list, c.depth_axes, longest);
   return list;
 }
 
@@ -100,7 +100,6 @@ std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, C
              c.groups,
              c.groups && !of_depth && !of_rows,
              keeps_deep,
-             c.groups && c.atom().a.type == kernel::AtomType::tf32,
              of_depth && c.crosses(),
              is_wide(c, side)};
   add_axes(key, axes);
