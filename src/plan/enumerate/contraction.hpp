@@ -89,11 +89,12 @@ std::optional<PartsOrder> parts_order(const ir::Program& program, const GpuModel
 /// when they are complete.
 struct MatrixOrder {
   ir::NodeId sum = -1;
-  std::vector<int> indices;  ///< slowest first
-  std::size_t row = 0;       ///< how many of these from the last one on are columns
-  double product_us = 0;     ///< what the product takes at least
-  double permuted_us = 0;    ///< what a copy of as many bytes as the permutation takes
-  double least_us = 0;       ///< what both kernels take at least
+  std::vector<int> indices;      ///< slowest first
+  std::size_t row = 0;           ///< how many of these from the last one on are columns
+  double product_us = 0;         ///< what the product takes at least
+  double permuted_us = 0;        ///< what a copy of as many bytes as the permutation takes
+  double least_us = 0;           ///< what both kernels take at least
+  double least_by_warps_us = 0;  ///< the same where warp groups do not multiply
 };
 /// Nothing where products take less than a permutation of the result, or where there are not several indices to join.
 std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuModel& device);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernel/tensor_map.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/gpu_contraction.hpp"
 #include "plan/models/contraction_cost.hpp"
@@ -49,12 +50,16 @@ ir::NodeId copied_value(const ir::Program& program, const GpuContraction& contra
   return load;
 }
 
-/// How many of the last indices of an order along the depth make a row that begins at a line: all of the depth, where
-/// rows would begin inside of sectors.
-std::size_t whole_rows(const GpuContraction& contraction, bool of_rows) {
-  std::int64_t bytes = contraction.element_bytes(of_rows);
-  for (const auto& axis : contraction.depth_axes) bytes *= axis.extent;
-  return bytes % kSectorBytes == 0 ? 0 : contraction.depth_axes.size();
+/// How many of the last indices of an order, which has the depth or the operand's side last, make a row that begins at
+/// a line: all of these, where rows would not begin at multiples of `unit` bytes, and are not much longer so.
+///   size  bytes of an element of the copy
+std::size_t whole_rows(const GpuContraction& contraction, bool of_rows, bool deep, std::int64_t size,
+                       std::int64_t unit) {
+  constexpr std::int64_t kLonger = 8;  // one part in as many at most
+  const auto& axes = deep ? contraction.depth_axes : of_rows ? contraction.row_axes : contraction.column_axes;
+  for (const auto& axis : axes) size *= axis.extent;
+  const bool whole = size % unit == 0 || (tiles::up(size, kCacheLineBytes) - size) * kLonger > size;
+  return whole ? 0 : axes.size();
 }
 
 /// An operand's indices as it lies in memory, slowest first.
@@ -126,9 +131,15 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   // do not ask for, unless groups multiply already (with one operand in registers, as it lies), and others where groups
   // do (bf16 on an H100: ccsd00 of tccg48 took 1.18 times as long with a copy, ccsd17 1.15 times).
   constexpr double kGain = 0.05;
-  const bool grouped = best != nullptr && best->counts && best->counts->overlapped && best->counts->waited == 0;
+  const bool grouped = best != nullptr && best->counts && best->counts->overlapped && best->counts->loads == 0;
   const auto margin = [&](bool gathers) {
     return (tf32 ? !gathers && !grouped : grouped) && best != nullptr ? kGain * best->predicted_us : 0;
+  };
+  // Where warp groups could multiply and do not, a copy that takes next to nothing may be all that they wait for: what
+  // theirs would save is not known.
+  constexpr double kCheap = 0.05;
+  const auto is_cheap = [&](bool of_rows) {
+    return groups && !tf32 && !grouped && best != nullptr && copy_seconds(of_rows) < kCheap * 1e-6 * best->predicted_us;
   };
   // Copies in the result's order have its neighbours in one block, whose stores are longer runs: where these are much
   // of the time. They must be predicted to save a few percent (of 24 cases in f64 on an H100, of which 18 of tccg48 and
@@ -144,7 +155,7 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
     const auto load = contraction.load(of_rows);
     const bool rounds = tf32 ? !suits(of_rows) : value(of_rows) != load;
     const double gathered = saved[of_rows ? 0 : 1] + (contraction.deep(of_rows) ? waits : 0);
-    const bool gathers = gathered >= copy_seconds(of_rows);
+    const bool gathers = gathered >= copy_seconds(of_rows) || is_cheap(of_rows);
     const bool stored = !gathers && gathered + stores >= copy_seconds(of_rows);
     if (!may_be_worth(of_rows) || (!rounds && !gathers && !stored)) continue;
     const auto add = [&](std::vector<int> order, bool deep) {
@@ -152,7 +163,8 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
       for (const auto& other : orders) {
         if (other.value == value(of_rows) && other.indices == order) return;
       }
-      const auto row = tf32 && deep ? whole_rows(contraction, of_rows) : 0;
+      const auto unit = !groups || (tf32 && !deep) ? 1 : tf32 ? kSectorBytes : kernel::kMapUnit;
+      const auto row = whole_rows(contraction, of_rows, deep, copied_bytes(of_rows), unit);
       const double product = least_with(fewest.product_cycles(deep + contraction.deep(!of_rows)));
       // One more kernel has to start; rounding saves more than is predicted (ccsd_t of f32 in bf16 on an H100).
       constexpr double kStartUs = 1.5;
@@ -224,10 +236,12 @@ std::optional<MatrixOrder> matrix_order(const ir::Program& program, const GpuMod
     return 1e6 * least_time_of_launch(least_cycles(way, way.product_cycles()), way.bytes, way.groups, device);
   };
   order.product_us = product_us(*contraction);
-  if (const auto groups = contraction->by_groups(program, device))
-    order.product_us = std::min(order.product_us, product_us(*groups));
   order.permuted_us = permuted;
-  order.least_us = products + permuted;
+  order.least_us = order.least_by_warps_us = products + permuted;
+  if (const auto groups = contraction->by_groups(program, device)) {
+    order.product_us = std::min(order.product_us, product_us(*groups));
+    order.least_us = std::min(order.least_us, groups->product_cycles() / clock + permuted);
+  }
   const auto add = [&](Axes axes) {
     std::stable_sort(axes.begin(), axes.end(), [](const tiles::Axis& x, const tiles::Axis& y) {
       return std::abs(x.in_operand) > std::abs(y.in_operand);

@@ -210,13 +210,27 @@ void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const Round
       rates.pipe_cycles * depth * (joined ? waits_for_quotients(counts.warps, each, cut.depth->joined > 0) : 1) *
       waits_for_registers(counts.warps, results) * waits_for_steps(*cut.depth) * waits_in_step(cut, rows, columns);
   if (contraction_.groups) {
-    set_group_round(counts, cut, a, b);
+    set_group_round(counts, cut);
   } else {
     counts.instructions = rates.instructions * depth;
     counts.fragment_wavefronts = rates.fragment_wavefronts * depth;
   }
   counts.instructions += moving(a, b, counts.warps);
+  for (const auto* copies : {&a, &b}) {
+    if (!passes_registers(*copies)) continue;
+    constexpr double kRegisters = 40;
+    const double loads = copies_of(*copies, counts.warps);
+    const double held =
+        loads * rounded_up(copies->at_once * static_cast<double>(contraction_.element_bytes(copies == &a)) / 4);
+    counts.loads += loads;
+    counts.waits += rounded_up(held / kRegisters);
+  }
   set_stores(counts, cut, place, results);
+}
+
+bool CutCounts::passes_registers(const Copies& copies) const {
+  constexpr double kLeastAsync = 4;  // bytes
+  return copies.converted > 0 || copies.at_once * static_cast<double>(contraction_.size) < kLeastAsync;
 }
 
 void CutCounts::set_stores(ContractionCounts& counts, const Cut& cut, const ResultPlace& place,
@@ -254,7 +268,7 @@ void CutCounts::set_stores(ContractionCounts& counts, const Cut& cut, const Resu
   counts.stores = written * static_cast<double>(results) / 32;
 }
 
-void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const {
+void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut) const {
   const auto& c = contraction_;
   const auto& atom = c.atom();
   const double warps = counts.warps, group_count = warps / atom.warps;
@@ -270,7 +284,6 @@ void CutCounts::set_group_round(ContractionCounts& counts, const Cut& cut, const
   // wait of their own.
   const double of_fragment = !atom.holds_a ? 0 : atom.a.per_register() > 1 ? 4 : 15;
   counts.instructions = warps * steps * (4 + of_fragment);
-  for (const auto* copies : {&a, &b}) counts.waited += copies->converted > 0 ? copies_of(*copies, counts.warps) : 0;
 }
 
 double CutCounts::copies_of(const Copies& of, int warps) {

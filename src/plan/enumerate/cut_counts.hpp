@@ -113,6 +113,8 @@ class CutCounts {
  private:
   void bound_stores(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
                     const ResultPlace& place) const;
+  /// Whether threads load elements and store them, where asynchronous copies convert nothing and have a least size.
+  bool passes_registers(const Copies& copies) const;
   /// Blocks that shared memory has room for at most.
   ///   held  positions of the depth in it at once
   double most_resident(const tiles::Tile& rows, const tiles::Tile& columns, std::int64_t held) const;
@@ -127,7 +129,7 @@ class CutCounts {
   double waits_in_step(const Cut& cut, std::int64_t rows, std::int64_t columns) const;
 
   /// A round by warp groups, which read operands themselves: each group all columns.
-  void set_group_round(ContractionCounts& counts, const Cut& cut, const Copies& a, const Copies& b) const;
+  void set_group_round(ContractionCounts& counts, const Cut& cut) const;
   /// What is written, and what goes through the cache.
   ///   results  positions of the tile that warps hold
   void set_stores(ContractionCounts& counts, const Cut& cut, const ResultPlace& place, std::int64_t results) const;

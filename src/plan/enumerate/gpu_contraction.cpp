@@ -530,8 +530,8 @@ std::int64_t GpuContraction::copied_at_once(bool of_rows, const Axis& fastest) c
         return &axis == &fastest || (other ? axis.in_other : axis.in_operand) % n == 0;
       });
     };
-    if (fastest.extent % n == 0 && fits(of_rows ? row_axes : column_axes, false) && fits(depth_axes, !of_rows) &&
-        fits(batch_axes, !of_rows))
+    if ((groups /* whose tensor maps read any row */ || fastest.extent % n == 0) &&
+        fits(of_rows ? row_axes : column_axes, false) && fits(depth_axes, !of_rows) && fits(batch_axes, !of_rows))
       return n;
   }
   return 1;

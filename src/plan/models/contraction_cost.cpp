@@ -105,9 +105,11 @@ constexpr double kThreeInStep = 1.5;
 constexpr double kThreeAhead = 1.04, kThreeRead = 1.14, kThreeTwelve = 1.07, kThreeRound = 120;
 /// Products of warp groups go on from round to round: of 22 kernels of bench/problems/gemm.csv in bf16 (off by 18 %).
 constexpr double kGroupRound = 830;  // cycles of a round at least, whose fence waits for copies
-/// Cycles that a thread waits for each load of a round whose elements it converts for warp groups: one after the other
-/// (tccg_ccsd13 of f32 in bf16 on an H100: 8000 cycles a round with 12.5 of them).
-constexpr double kWaited = 640;
+/// Cycles of a round whose elements pass through registers: each time that a thread waits for as many as it has room
+/// for, and of each warp for each of its loads (three kernels of warp groups of talsh300 in bf16 on an H200, of
+/// elements of two bytes one by one: 2524 to 4670 cycles a round, within 4 %, or 1.37 times as many; by warps two took
+/// 3215 and 3894 where this and products are 3200 and 3500).
+constexpr double kWaited = 1835, kWaitedLoad = 5.4;
 constexpr double kShortSum = 512;  // terms, of whose rounds the first and the last ones are not hidden (tccg48_f32)
 /// Cycles that blocks of a cluster wait for each other: to begin together, for the parts of their sums, and to end.
 constexpr double kMeet = 2000;
@@ -327,7 +329,7 @@ void LaunchTimes::set_round(const ContractionCounts& counts) {
   own_products_ = pipe_ / own;
   own_issue_ = issue_ / own;
   round_ = hidden(own_products_, shared_, own_issue_);
-  waited_ = kWaited * counts.waited;
+  waited_ = kWaited * counts.waits + kWaitedLoad * counts.loads * counts.warps;
   exposed_ = exposed_cycles(counts.copied_cycles());
   cache_ = cache_cycles(counts.cached_bytes, lines_) / busy_cycles_;
 }
@@ -337,7 +339,7 @@ double LaunchTimes::round_beside(double blocks) const {
 }
 
 double LaunchTimes::own_round(double resident) const {
-  return overlapped_ ? std::max(round_, waited_) : round_beside(resident);
+  return overlapped_ ? std::max(round_, waited_) : round_beside(resident) + waited_;
 }
 
 /// Blocks of one multiprocessor, each as if nothing ran beside it, over those that do.

@@ -49,7 +49,8 @@ struct ContractionCounts : CopyCounts {
   double instructions = 0;         ///< of warps, products among them
   double fragment_wavefronts = 0;  ///< of shared memory, read
   double held_lines = 0;  ///< of the lines that are asked for, what the first cache holds until they are copied
-  double waited = 0;      ///< loads of a thread that passes on what it converts, while warp groups multiply
+  double loads = 0;       ///< of a thread that passes their elements on, as no asynchronous copy can
+  double waits = 0;       ///< until those are there: for as many at a time as registers hold
 
   double stores = 0;               ///< instructions of warps that finish and write a block's result
   double store_lines = 0;          ///< of 128 bytes that these ask for, one after the other
