@@ -75,13 +75,17 @@ MemoryOrder::MemoryOrder(const Axes& first, bool first_other, const Axes& second
   sort_few(by_stride_, [](const Place& x, const Place& y) { return x.stride < y.stride; });
 }
 
-Lie MemoryOrder::of(const Tile& first, std::int64_t first_step, const Tile& second, std::int64_t second_step,
-                    std::int64_t beside) const {
+LieOfTwo MemoryOrder::of(const Tile& first, std::int64_t first_step, const Tile& second, std::int64_t second_step,
+                         std::int64_t beside) const {
   Run run;
+  std::array<bool, 2> of = {};
   for (const auto& place : by_stride_) {
     if (!run.goes_on(place.stride)) break;
     Reach one{place.stride, place.size, place.extent, beside};
-    if (place.group < 2) {
+    if (place.group == 2) {
+      of = {true, true};  // by `beside`
+    } else {
+      of[static_cast<std::size_t>(place.group)] = true;
       const auto& tile = place.group == 0 ? first : second;
       one.size = std::min(tile.sizes[place.axis], place.extent);
       one.in_shared = (place.group == 0 ? first_step : second_step) * digit_step(tile, place.axis);
@@ -89,7 +93,7 @@ Lie MemoryOrder::of(const Tile& first, std::int64_t first_step, const Tile& seco
     }
     if (!run.add(one)) break;
   }
-  return run.lie();
+  return {run.lie(), of};
 }
 
 std::string joined_name(const Axes& axes, const Tile& tile) {

@@ -97,6 +97,12 @@ struct Lie {
 /// Sorts them, and leaves them in place.
 Lie lie_of(std::vector<Reach>&& all);
 
+/// The same of two groups' axes, and whether it follows from how each is cut.
+struct LieOfTwo {
+  Lie lie;
+  std::array<bool, 2> of = {};
+};
+
 /// The axes of a tensor, whose order in memory is worked out once for all tiles.
 class MemoryOrder {
  public:
@@ -109,8 +115,8 @@ class MemoryOrder {
               const std::optional<Beside>& beside);
   /// How tiles of both groups lie in it, whose fastest digits are so many elements apart in the block's own memory.
   ///   beside  the same of the axis beside
-  Lie of(const Tile& first, std::int64_t first_step, const Tile& second, std::int64_t second_step,
-         std::int64_t beside) const;
+  LieOfTwo of(const Tile& first, std::int64_t first_step, const Tile& second, std::int64_t second_step,
+              std::int64_t beside) const;
 
  private:
   struct Place {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "plan/enumerate/cut_counts.hpp"
@@ -16,11 +17,15 @@ struct CopiedRound {
 };
 /// The same with all of them.
 struct CopiedSide {
-  std::vector<CopiedRound> rounds;  ///< by chunk of the depth
+  std::span<const CopiedRound> rounds = {};  ///< by chunk of the depth
   CopiedSum sum;
 };
-/// By the tile's number: empty where it was not asked for yet.
-using KnownCopies = std::vector<CopiedSide>;
+/// What has been asked for.
+struct KnownCopies {
+  std::vector<CopiedSide> sides;    ///< by the tile's number
+  std::vector<CopiedRound> rounds;  ///< of all of them, in room for all
+  std::vector<CopiedPlace> places;  ///< of all sides, by chunk
+};
 
 class CopiedSides {
  public:
@@ -34,7 +39,7 @@ class CopiedSides {
   const CopiedSide& of(std::size_t side);
   /// The copies of a tile that was asked for, with one of the chunks.
   const Copies& of(const tiles::Tile* side, const tiles::Tile* chunk) const {
-    return known_[static_cast<std::size_t>(side - tiles_.data())]
+    return known_.sides[static_cast<std::size_t>(side - tiles_.data())]
         .rounds[static_cast<std::size_t>(chunk - chunks_.data())]
         .copies;
   }

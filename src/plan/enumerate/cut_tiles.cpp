@@ -145,7 +145,10 @@ std::shared_ptr<KnownCopies> CutTiles::copies(const GpuContraction& c, bool of_r
   add(c.depth_axes, !of_rows);
   add(c.batch_axes, !of_rows);
   auto& known = known_copies_[{{&sides, &chunks}, key}];
-  if (!known) known = std::make_shared<KnownCopies>(sides.size());
+  if (!known) {
+    known = std::make_shared<KnownCopies>();
+    known->sides.resize(sides.size());
+  }
   return known;
 }
 

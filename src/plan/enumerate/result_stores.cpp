@@ -76,7 +76,7 @@ ResultPlace ResultPlaces::of(const Tile& rows, const Tile& columns) const {
   };
   const auto& c = contraction_;
   const auto beside = c.by_lanes() && c.in_result() == 1 ? c.products : 1;
-  const auto run = order_.of(rows, 1, columns, 1, 1).run;
+  const auto run = order_.of(rows, 1, columns, 1, 1).lie.run;
   return {run, std::max({neighbours(c.column_axes, columns), neighbours(c.row_axes, rows), beside}),
           alignment(rows, columns, 1), alignment(rows, columns, run)};
 }

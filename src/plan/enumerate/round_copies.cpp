@@ -43,6 +43,8 @@ RoundCopies::RoundCopies(const GpuContraction& c, bool of_rows)
                                                                        c.batch_axes[c.products_axis].extent})
                             : std::nullopt),
       most_at_once_(c.by_lanes() ? c.products_at_once(of_rows) : 1) {
+  along_depth_ = std::any_of(c.depth_axes.begin(), c.depth_axes.end(),
+                             [&](const tiles::Axis& axis) { return std::abs(in_depth(axis)) == 1; });
   const bool deep = c.deep(of_rows);
   const auto& fastest = deep ? c.depth_axes : axes();
   for (std::size_t k = 0; k < fastest.size() && !c.by_lanes(); ++k) {
@@ -56,7 +58,7 @@ const tiles::Axes& RoundCopies::axes() const { return of_rows_ ? contraction_.ro
 
 std::int64_t RoundCopies::in_depth(const tiles::Axis& axis) const { return of_rows_ ? axis.in_operand : axis.in_other; }
 
-tiles::Lie RoundCopies::lie_of(const tiles::Tile& side, const tiles::Tile& chunk) const {
+tiles::LieOfTwo RoundCopies::lie_of(const tiles::Tile& side, const tiles::Tile& chunk) const {
   const auto& c = contraction_;
   const bool deep = c.deep(of_rows_);
   // Rows of shared memory are a side's or the depth's, with some padding, of products side by side where lanes are.
@@ -76,6 +78,14 @@ std::int64_t RoundCopies::at_once(const tiles::Tile& side, const tiles::Tile& ch
   return std::min(most_at_once_, begins & -begins);
 }
 
+CopiedPlace RoundCopies::place(const tiles::Tile& side, const tiles::Tile& chunk) const {
+  const auto turned = chunk.crossed ? std::optional(chunk.lying(of_rows_)) : std::nullopt;
+  const auto& lying = turned ? *turned : chunk;
+  const auto [lie, of] = lie_of(side, lying);
+  const bool deep = contraction_.deep(of_rows_);
+  return {lie, at_once(side, lying), deep && !of[0], !deep && !of[1]};
+}
+
 std::int64_t RoundCopies::alignment_of(const tiles::Tile& side, const tiles::Tile& chunk, std::int64_t run) const {
   const auto& c = contraction_;
   std::int64_t steps = 0;  // all of them, in elements, whose lowest bit is that of each
@@ -86,11 +96,12 @@ std::int64_t RoundCopies::alignment_of(const tiles::Tile& side, const tiles::Til
     else if (const auto size = step(); size < extent)
       steps |= size * stride;
   };
-  for (std::size_t k = 0; k < axes().size(); ++k)
+  const auto is_odd = [&] { return (steps & 1) != 0; };  // no more tells anything else
+  for (std::size_t k = 0; k < axes().size() && !is_odd(); ++k)
     add(axes()[k].in_operand, axes()[k].extent, [&] { return side.step_of(axes(), k); });
-  for (std::size_t k = 0; k < c.depth_axes.size(); ++k)
+  for (std::size_t k = 0; k < c.depth_axes.size() && !is_odd(); ++k)
     add(in_depth(c.depth_axes[k]), c.depth_axes[k].extent, [&] { return chunk.step_of(c.depth_axes, k); });
-  for (std::size_t k = 0; k < c.batch_axes.size(); ++k) {
+  for (std::size_t k = 0; k < c.batch_axes.size() && !is_odd(); ++k) {
     add(in_depth(c.batch_axes[k]), c.batch_axes[k].extent,
         [&] { return k == c.products_axis ? c.products : std::int64_t{1}; });
   }
@@ -98,15 +109,13 @@ std::int64_t RoundCopies::alignment_of(const tiles::Tile& side, const tiles::Til
   return steps & -steps;
 }
 
-Copies RoundCopies::of(const tiles::Tile& side, const tiles::Tile& chunk) const {
+void RoundCopies::find(const tiles::Tile& side, const tiles::Tile& chunk, const CopiedPlace& place,
+                       Copies& copies) const {
   const auto& contraction = contraction_;
   const bool of_rows = of_rows_;
   const auto size = contraction.element_bytes(of_rows);  // in memory
-  const auto turned = chunk.crossed ? std::optional(chunk.lying(of_rows)) : std::nullopt;
-  const auto& lying = turned ? *turned : chunk;
-  const auto lie = lie_of(side, lying);
-  const auto n = at_once(side, lying);
-  Copies copies;
+  const auto& lie = place.lie;
+  const auto n = place.at_once;
   copies.elements = static_cast<double>(side.size * chunk.size * contraction.products);
   copies.at_once = static_cast<double>(n);
   // Lanes that write across rows of shared memory meet in banks.
@@ -126,7 +135,7 @@ Copies RoundCopies::of(const tiles::Tile& side, const tiles::Tile& chunk) const 
     copies.held_lines = copies.elements / static_cast<double>(lie.run) *
                         static_cast<double>(bytes + kCacheLineBytes - std::min(aligned, whole)) / kCacheLineBytes;
   }
-  set_fetched(copies, contraction, of_rows, chunk);
+  if (along_depth_) set_fetched(copies, contraction, of_rows, chunk);
   copies.converted = contraction.converts(of_rows) ? copies.elements : 0;
   if (side.joined + chunk.joined > 0) {
     // As counted in SASS: 12 to 17 for each copy, and 4 to 6 where places are sums.
@@ -139,7 +148,6 @@ Copies RoundCopies::of(const tiles::Tile& side, const tiles::Tile& chunk) const 
     copies.per_place =
         contraction.deep(of_rows) ? std::max(static_cast<double>(chunk.size) / static_cast<double>(n) / lines, 1.0) : 2;
   }
-  return copies;
 }
 
 Copies in_share(const Copies& of, double tiles) {

@@ -26,19 +26,29 @@ struct Copies {
   double per_place = 0;
 };
 
+/// How a block's part of an operand lies in memory.
+struct CopiedPlace {
+  tiles::Lie lie;
+  std::int64_t at_once = 1;  ///< elements that one instruction copies
+  /// Whether it is the same of all tiles of the side, or with all chunks of the depth.
+  bool of_all_sides = false, of_all_chunks = false;
+};
+
 /// What blocks copy of one operand.
 class RoundCopies {
  public:
   /// The contraction is to outlive it.
   RoundCopies(const GpuContraction& contraction, bool of_rows);
   ///   side, chunk  tiles of the operand's own axes and of the depth
-  Copies of(const tiles::Tile& side, const tiles::Tile& chunk) const;
+  CopiedPlace place(const tiles::Tile& side, const tiles::Tile& chunk) const;
+  ///   place   of these
+  ///   copies  not found yet
+  void find(const tiles::Tile& side, const tiles::Tile& chunk, const CopiedPlace& place, Copies& copies) const;
 
  private:
   const tiles::Axes& axes() const;
   std::int64_t in_depth(const tiles::Axis& axis) const;
-  /// How a block's part of the operand lies in memory.
-  tiles::Lie lie_of(const tiles::Tile& side, const tiles::Tile& chunk) const;
+  tiles::LieOfTwo lie_of(const tiles::Tile& side, const tiles::Tile& chunk) const;
   /// Elements that one instruction copies: neighbours along the fastest axis, which rows in shared memory run along,
   /// too, at multiples of as many.
   std::int64_t at_once(const tiles::Tile& side, const tiles::Tile& chunk) const;
@@ -51,6 +61,7 @@ class RoundCopies {
   std::int64_t padding_, line_;  ///< elements: of a row of shared memory, and of a line
   tiles::MemoryOrder order_;
   std::size_t fastest_ = std::size_t(-1);  ///< of the side's or the depth's axes, that with the neighbours
+  bool along_depth_;                       ///< whether there are neighbours along the depth
   std::int64_t most_at_once_;              ///< elements of it
 };
 
