@@ -347,7 +347,8 @@ std::array<WarpRates, 2> CutCounts::least_rates(const Tile& rows, const Tile& co
     return rates;
   };
   constexpr double kMany = 4;  // that keep all parts of a multiprocessor busy
-  return {by(std::max(holding, kMany)), by(holding)};
+  const auto many = by(std::max(holding, kMany));
+  return {many, holding < kMany ? by(holding) : many};
 }
 
 WarpRates CutCounts::least_rates(const kernel::Spread& spread, const RoundRates& rates, std::int64_t rows,

@@ -516,7 +516,9 @@ SumTimes::SumTimes(const TileTimes& tile, const SumCounts& sum, double seconds)
       squares_(tile.squares_) {
   const double copied_bytes = tile.blocks_ * sum.copied_bytes;
   cache_ = cache_cycles(copied_bytes + tile.result_bytes_, tile.blocks_ * sum.lines) / tile.busy_cycles_;
-  fourths_ = tile.fourths_ + fourth(cache_);
+  cache_fourth_ = fourth(cache_);
+  turns_fourth_ = fourth(tile.turns_);
+  fourths_ = tile.fourths_ + cache_fourth_;
   if (sum.held_lines > 0) {
     squares_ +=
         squared(held_byte_seconds(tile.blocks_ * sum.held_lines, tile.operand_bytes_ / copied_bytes, *tile.device_) /
@@ -533,20 +535,25 @@ double SumTimes::least(const WarpRates& warps) const {
   const double issue = (sum_.copying + warps.warps * sum_.of_round + warps.instructions * sum_.positions) / 4;
   const bool ahead = sum_.may_prefetch && warps.prefetches;
   const double begin = begin_cycles(ahead, tile_.multiply_adds_, warps.warps);
-  const double beside =
-      fourths_ +
-      fourth(tile_.turns_) * about_fourth_of_rounds(ahead, warps.few * (pipe + sum_.rounds * begin), shared, issue);
   const double room = std::min(resident_, warps.resident), resident = std::min(room, tile_.in_turns_);
-  const double products = pipe / warps.own_parts, issued = issue / warps.own_parts;
-  const auto fourths = [&](double rounds) {
-    const double waits = waits_ + rounds;
-    const double one = fourth(cache_) + fourth(tile_.turns_ * (waits + sum_.rounds * begin));
-    return room < 2 ? one : std::min(one, beside + fourth(tile_.turns_ / resident * waits));
+  const double of_part = 1 / warps.own_parts, products = of_part * pipe, issued = of_part * issue;
+  // A block by itself, and beside a multiprocessor's other ones.
+  const auto one = [&](double rounds) {
+    return cache_fourth_ + turns_fourth_ * fourth(waits_ + rounds + sum_.rounds * begin);
   };
-  if (fourths(std::max({products, shared, issued})) > most_) return kAny;
+  const double share = turns_fourth_ / fourth(resident);
+  const auto beside = [&](double rounds) { return fourths_ + share * fourth(waits_ + rounds); };
+  const double longest = std::max({products, shared, issued}), all = warps.few * (pipe + sum_.rounds * begin);
+  const bool may_be_one = one(longest) <= most_;
+  // The longest part alone tells in most cases.
+  if (!may_be_one && (room < 2 || beside(longest) + turns_fourth_ * fourth(std::max({all, shared, issue})) > most_))
+    return kAny;
+  const double parts = room < 2 ? 0 : turns_fourth_ * about_fourth_of_rounds(ahead, all, shared, issue);
+  if (!may_be_one && beside(longest) + parts > most_) return kAny;
   const double many = warps.any ? std::numeric_limits<double>::infinity() : warps.warps * resident;
   const double rounds = ahead ? hidden(products, shared, issued) : least_by_warps(many, products, shared, issued);
-  return tile_.last_in_parts_ * (tile_.launch_ + launched(squares_, fourths(rounds)));
+  const double fourths = room < 2 ? one(rounds) : std::min(one(rounds), beside(rounds) + parts);
+  return tile_.last_in_parts_ * (tile_.launch_ + launched(squares_, fourths));
 }
 
 double SumTimes::longest(const WarpRates& warps) const {

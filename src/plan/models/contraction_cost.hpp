@@ -159,7 +159,7 @@ class SumTimes {
   const TileTimes& tile_;
   const SumCounts& sum_;
   double resident_, waits_;
-  double cache_;
+  double cache_, cache_fourth_, turns_fourth_;
   double squares_, fourths_;  ///< of times that no warps change
   double most_;               ///< of all fourth powers
 };
