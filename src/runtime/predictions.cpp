@@ -1,5 +1,6 @@
 #include "runtime/predictions.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <climits>
 #include <utility>
@@ -9,6 +10,8 @@
 namespace ricci::runtime {
 
 bool has_points(const ir::Program& program) {
+  const auto is_empty = [](const ir::LoopIndex& index) { return index.extent == 0; };
+  if (std::none_of(program.indices.begin(), program.indices.end(), is_empty)) return true;
   const auto free = program.free_indices();
   for (std::size_t q = 0; q < free.size(); ++q) {
     if (free[q] && program.indices[q].extent == 0) return false;

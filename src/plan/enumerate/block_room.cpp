@@ -2,7 +2,8 @@
 
 #include <map>
 #include <tuple>
-#include <vector>
+
+#include "ir/few.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -49,12 +50,12 @@ std::int64_t BlockRoom::result_bytes(const Cut& cut, std::int64_t rows, std::int
   if (!cut.relaid && cut.share.blocks == 1) return c.result_bytes(cut, 0);
   const auto digits = c.result_digits(*cut.rows, *cut.columns);
   const auto type = cut.share.blocks > 1 ? c.type : c.result_type;  // of sums, or of results
-  std::vector<std::int64_t> numbers = {rows, columns, cut.spread.run_rows, cut.spread.run_columns};
+  ir::Few<std::int64_t> numbers = {rows, columns, cut.spread.run_rows, cut.spread.run_columns};
   for (const auto& digit : digits) {
     for (const auto number : {std::int64_t{digit.of_rows}, digit.extent, digit.step, digit.stride})
       numbers.push_back(number);
   }
-  thread_local Kept<std::tuple<const kernel::Atom*, DType, DType, std::vector<std::int64_t>>> kept;
+  thread_local Kept<std::tuple<const kernel::Atom*, DType, DType, ir::Few<std::int64_t>>> kept;
   return c.result_bytes(
       cut, kept.of({&c.atom(), c.type, type, std::move(numbers)}, [&] { return c.relaid_elements(cut, digits); }));
 }

@@ -422,13 +422,10 @@ kernel::WarpTile GpuContraction::warp_tile(const Cut& cut) const {
                            digits(*cut.depth), type);
 }
 
-std::vector<kernel::ResultDigit> GpuContraction::result_digits(const Tile& rows, const Tile& columns) const {
-  std::vector<kernel::ResultDigit> digits;
+GpuContraction::ResultDigits GpuContraction::result_digits(const Tile& rows, const Tile& columns) const {
+  ResultDigits digits;
   const auto add = [&](const Axes& axes, const Tile& tile, bool of_rows) {
-    if (tile.joined > 0) {
-      digits.push_back({of_rows, tile.size, 1, std::abs(axes[tile.order.back()].in_other)});
-      return;
-    }
+    if (tile.joined > 0) return digits.push_back({of_rows, tile.size, 1, std::abs(axes[tile.order.back()].in_other)});
     std::int64_t step = 1;
     for (std::size_t k = tile.order.size(); k-- > 0;) {
       const auto extent = tile.sizes[tile.order[k]];
@@ -441,8 +438,9 @@ std::vector<kernel::ResultDigit> GpuContraction::result_digits(const Tile& rows,
   return digits;
 }
 
-std::int64_t GpuContraction::relaid_elements(const Cut& cut, const std::vector<kernel::ResultDigit>& digits) const {
-  return kernel::relaid_tile(warp_tile(cut), digits, cut.share.blocks > 1 ? type : result_type).elements;
+std::int64_t GpuContraction::relaid_elements(const Cut& cut, const ResultDigits& digits) const {
+  const auto kept = cut.share.blocks > 1 ? type : result_type;
+  return kernel::relaid_tile(warp_tile(cut), {digits.begin(), digits.end()}, kept).elements;
 }
 
 std::int64_t GpuContraction::line_bytes(const Tile& rows, const Tile& columns) const {
@@ -581,15 +579,15 @@ double GpuContraction::product_cycles() const {
 }
 
 std::vector<int> GpuContraction::order(bool of_rows, bool along_depth) const {
-  std::vector<int> all;
-  const auto add = [&](const Axes& axes, bool other) {
-    std::vector<std::pair<std::int64_t, int>> by_stride;
-    for (const auto& axis : axes)
-      by_stride.emplace_back(-std::abs(other ? axis.in_other : axis.in_operand), axis.index);
-    std::sort(by_stride.begin(), by_stride.end());
-    for (const auto& [stride, index] : by_stride) all.push_back(index);
-  };
   const auto& side = of_rows ? row_axes : column_axes;
+  std::vector<int> all;
+  all.reserve(batch_axes.size() + side.size() + depth_axes.size());
+  const auto add = [&](const Axes& axes, bool other) {
+    ir::Few<std::array<std::int64_t, 2>, 12> by_stride;  // with the index, the farthest first
+    for (const auto& axis : axes) by_stride.push_back({-std::abs(other ? axis.in_other : axis.in_operand), axis.index});
+    std::sort(by_stride.begin(), by_stride.end());
+    for (const auto& [stride, index] : by_stride) all.push_back(static_cast<int>(index));
+  };
   add(batch_axes, !of_rows);
   if (along_depth) add(side, true);
   add(depth_axes, of_rows);

@@ -124,9 +124,10 @@ class GpuContraction {
   /// What one stage of an operand takes in shared memory, with that padding.
   std::int64_t stage_bytes(const Cut& cut, bool of_rows, int padding) const;
   /// Digits of a tile of results.
-  std::vector<kernel::ResultDigit> result_digits(const tiles::Tile& rows, const tiles::Tile& columns) const;
+  using ResultDigits = ir::Few<kernel::ResultDigit, 12>;
+  ResultDigits result_digits(const tiles::Tile& rows, const tiles::Tile& columns) const;
   /// Elements of results that leave through shared memory, in a layout without bank conflicts.
-  std::int64_t relaid_elements(const Cut& cut, const std::vector<kernel::ResultDigit>& digits) const;
+  std::int64_t relaid_elements(const Cut& cut, const ResultDigits& digits) const;
   /// What results take in it on their way to memory.
   ///   relaid_elements  of those that a cut relays
   std::int64_t result_bytes(const Cut& cut, std::int64_t relaid_elements) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -49,14 +50,14 @@ bool fits(std::int64_t rows, std::int64_t columns, std::int64_t words, int threa
 }
 
 /// Threads along an index: powers of two, and what divides it.
-std::set<std::int64_t> places_along(std::int64_t extent) {
-  std::set<std::int64_t> list;
-  for (const std::int64_t n : {4, 8, 16, 32, 64, 128, 256}) {
-    if (n <= extent) list.insert(n);
+using PlacesAlong = ir::Few<std::int64_t>;
+PlacesAlong places_along(std::int64_t extent) {
+  PlacesAlong list;
+  const auto most = std::min<std::int64_t>(extent, 256);
+  for (std::int64_t n = 3; n <= std::min<std::int64_t>(most, 32); ++n) {
+    if (extent % n == 0 || std::has_single_bit(static_cast<std::uint64_t>(n))) list.push_back(n);
   }
-  for (std::int64_t n = 3; n <= std::min<std::int64_t>(extent, 32); ++n) {
-    if (extent % n == 0) list.insert(n);
-  }
+  for (std::int64_t n = 64; n <= most; n *= 2) list.push_back(n);
   return list;
 }
 
@@ -155,9 +156,8 @@ std::vector<BlockShape> scan_shapes(const ir::Program& program, const OperationC
   return list;
 }
 
-std::vector<Touched> touched_by_group(const ir::Program& program, const OperationCounts& counts,
-                                      const BlockShape& shape) {
-  std::vector<Touched> list;
+TouchedByLoads touched_by_group(const ir::Program& program, const OperationCounts& counts, const BlockShape& shape) {
+  TouchedByLoads list;
   for (const auto& load : counts.loads)
     list.push_back(touched_by<kMostOfGroup>(program, shape, node(program, load).offset, node(program, load).type, -1,
                                             static_cast<std::size_t>(shape.cooperative_threads)));
@@ -206,7 +206,7 @@ std::vector<BlockShape> group_shapes(const ir::Program& program, const Operation
                              *std::max_element(lists[1].begin(), lists[1].end()));
   std::vector<std::pair<double, BlockShape>> ranked;
   for (const auto m : places_along(program.indices[first].extent)) {
-    for (const auto n : second == first ? std::set<std::int64_t>{1} : places_along(program.indices[second].extent)) {
+    for (const auto n : second == first ? PlacesAlong{1} : places_along(program.indices[second].extent)) {
       const auto threads = m * n;
       if (threads % kernel::kWarp != 0 || threads > std::int64_t{kMostOfGroup}) continue;
       if (!reads_runs(program, counts.loads[0], first, m)) continue;

@@ -36,8 +36,7 @@ std::vector<RegisterTile> group_tiles(const ir::Program& program, const Operatio
                                       const BlockShape& shape, std::int64_t words);
 
 /// What all threads of a group touch with each load.
-std::vector<Touched> touched_by_group(const ir::Program& program, const OperationCounts& counts,
-                                      const BlockShape& shape);
+TouchedByLoads touched_by_group(const ir::Program& program, const OperationCounts& counts, const BlockShape& shape);
 
 /// The threads along each index of the sum as directives, and in a candidate's name.
 kernel::Directives member_directives(const ir::Program& program, const BlockShape& shape);

@@ -278,11 +278,11 @@ class PlainCudaEnumerator {
   }
   /// What all register tiles of a shape share.
   struct ShapeCosts {
-    std::vector<double> blocks;    ///< per index, of single values
-    std::vector<Touched> touched;  ///< by a warp, per load
-    std::vector<double> loads_us;  ///< per load: of all single values, of products
+    ir::Few<double, BlockShape::kUsualIndices> blocks;  ///< per index, of single values
+    TouchedByLoads touched;                             ///< by a warp
+    ir::Few<double, 4> loads_us;                        ///< per load: of all single values, of products
     // Of products, once a tile may be of use.
-    std::vector<Touched> taken;  ///< by all threads that share a sum, or a warp
+    TouchedByLoads taken;  ///< by all threads that share a sum, or a warp
     Touched stored;
   };
 

@@ -14,6 +14,7 @@
 #include "kernel/kernel.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/device_model.hpp"
+#include "plan/models/operation_counts.hpp"
 #include "plan/models/short_lists.hpp"
 #include "plan/models/traffic.hpp"
 
@@ -30,7 +31,7 @@ struct BlockShape {
   ir::Few<int, kUsualIndices> members;
 
   /// Of all rounds of a sum, those that one of its threads has.
-  double share_of_rounds(const ir::Program& program, const std::vector<bool>& around) const {
+  double share_of_rounds(const ir::Program& program, const IndexSet& around) const {
     double share = 1;
     for (std::size_t q = 0; q < members.size(); ++q) {
       const auto extent = static_cast<double>(program.indices[q].extent);
@@ -44,6 +45,8 @@ struct BlockShape {
 struct Touched {
   double lines = 1, sectors = 1, elements = 1;
 };
+
+using TouchedByLoads = ir::Few<Touched, 4>;  ///< per load
 
 /// Where the first threads of a block read, in elements from where the first one does.
 ///   step  the index along which cooperative threads step; -1: none

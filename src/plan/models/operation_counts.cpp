@@ -16,8 +16,6 @@ using ir::Node;
 using ir::NodeId;
 using ir::NodeKind;
 
-using IndexSet = std::vector<bool>;
-
 bool meet(const IndexSet& x, const IndexSet& y) {
   for (std::size_t q = 0; q < x.size(); ++q) {
     if (x[q] && y[q]) return true;

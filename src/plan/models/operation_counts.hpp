@@ -5,17 +5,20 @@
 #include <cstdint>
 #include <vector>
 
+#include "ir/few.hpp"
 #include "ir/program.hpp"
 
 namespace ricci::plan {
 
+using IndexSet = ir::Few<bool>;  ///< per index, or per free one
+
 /// A node with its count: it is evaluated `times` per point of the indices it depends on.
 struct CountedNode {
   ir::NodeId node = -1;
-  double times = 1;           ///< in all loops of reductions in which a kernel has it; where guards stand, if they hold
-  std::vector<bool> depends;  ///< per free index
-  std::vector<bool> around;   ///< per index: whether a reduction over it encloses this node
-  bool summed = false;        ///< a product of real numbers that its sum alone uses: one instruction with the addition
+  double times = 1;     ///< in all loops of reductions in which a kernel has it; where guards stand, if they hold
+  IndexSet depends;     ///< per free index
+  IndexSet around;      ///< per index: whether a reduction over it encloses this node
+  bool summed = false;  ///< a product of real numbers that its sum alone uses: one instruction with the addition
 };
 
 struct OperationCounts {
