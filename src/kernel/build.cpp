@@ -441,6 +441,13 @@ Kernel build(const ir::Program& program, const Contraction& contraction, Directi
   return rewritten(std::move(kernel), added);
 }
 
+void check_directives(const ir::Program& program, const Contraction& contraction, Directives directives, Target target,
+                      std::size_t count) {
+  (void)take_added(directives, count);
+  auto kernel = with_arguments(program, target, kLineBytes);
+  Builder(kernel, program, {{contraction}}, nullptr).run(directives, count);
+}
+
 Kernel build(const ir::Program& program, const Group& group, Directives directives, Target target, int vector_bytes,
              std::size_t count) {
   const auto added = take_added(directives, count);

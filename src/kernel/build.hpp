@@ -21,6 +21,10 @@ Kernel build(const ir::Program& program, const Contraction& contraction, Directi
 Kernel build(const ir::Program& program, const Group& group, Directives directives, Target target,
              int vector_bytes = 64, std::size_t count = kAll);
 
+/// The rules of the first directives of a contraction alone, for what makes no kernel of them. Throws as build() does.
+void check_directives(const ir::Program& program, const Contraction& contraction, Directives directives, Target target,
+                      std::size_t count);
+
 /// Tile statements resolved into native ones by the layouts on both of their sides; a kernel of native ones as it is.
 /// Verified.
 Kernel expand(Kernel kernel);
