@@ -47,7 +47,7 @@ class ContractionEnumerator {
         warps_(contraction, counts_, room_, *known_warps_),
         places_(contraction),
         device_(device),
-        search_(known.search()),
+        search_(CutTiles::search()),
         known_rows_(known.of(contraction, CutSide::rows)),
         known_columns_(known.of(contraction, CutSide::columns)),
         known_depths_(known.of(contraction, CutSide::depth)),

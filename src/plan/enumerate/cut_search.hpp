@@ -40,12 +40,13 @@ struct PricedCut {
   std::size_t number;  ///< among all, by which those that take as long are sorted
 };
 
-/// Searches of one plan come one after the other, and have the same room.
+/// Searches of one thread come one after the other, and have the same room.
 class CutSearch {
  public:
   /// Begins anew, with so many tiles of the result.
   void begin(std::size_t tiles) {
     places_.resize(tiles);
+    seen_.reserve(tiles);
     count_ = 0;
     shares.clear();
     starts.clear();

@@ -29,15 +29,17 @@ class CutTiles {
   /// What is copied for tiles of the rows or the columns, which are of() the contraction like the chunks of its depth.
   std::shared_ptr<KnownCopies> copies(const GpuContraction& contraction, bool of_rows,
                                       const std::vector<tiles::Tile>& sides, const std::vector<tiles::Tile>& chunks);
-  /// Room for one search at a time.
-  CutSearch& search() { return search_; }
+  /// Room for one search at a time, which each thread keeps.
+  static CutSearch& search() {
+    thread_local CutSearch room;
+    return room;
+  }
 
  private:
   using Key = ir::Few<std::int64_t, 48>;
   std::map<Key, std::shared_ptr<const std::vector<tiles::Tile>>> known_;
   using Lists = std::array<const std::vector<tiles::Tile>*, 2>;
   std::map<std::pair<Lists, Key>, std::shared_ptr<KnownCopies>> known_copies_;
-  CutSearch search_;
 };
 
 /// The warps that may share tiles of the rows and columns of a contraction, which follow from its atom: each thread

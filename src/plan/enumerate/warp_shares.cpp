@@ -9,7 +9,7 @@ int group_warps(const GpuContraction& contraction, std::int64_t rows) {
 }
 
 const std::vector<WarpShare>& WarpShares::of(std::int64_t rows, std::int64_t columns) {
-  const auto [place, fresh] = known_.try_emplace({rows, columns});
+  const auto [place, fresh] = known_.try_emplace(rows << 32 | columns);
   if (fresh) place->second = found(rows, columns);
   return place->second;
 }
@@ -60,6 +60,7 @@ std::vector<WarpShare> WarpShares::found(std::int64_t rows, std::int64_t columns
         add(warp_rows, warp_columns);
     }
   }
+  list.shrink_to_fit();  // threads keep them
   return list;
 }
 

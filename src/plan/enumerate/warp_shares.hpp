@@ -2,8 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "plan/enumerate/block_room.hpp"
@@ -34,8 +33,8 @@ struct WarpShare {
 inline constexpr int kMostWarps = 16;
 inline constexpr std::size_t kMostWarpShares = 24;  ///< of one tile
 
-/// Those of tiles by their rows and columns, which stay where they are.
-using KnownWarps = std::map<std::pair<std::int64_t, std::int64_t>, std::vector<WarpShare>>;
+/// Those of tiles by their rows and columns, 32 bits each, which stay where they are.
+using KnownWarps = std::unordered_map<std::int64_t, std::vector<WarpShare>>;
 
 class WarpShares {
  public:
