@@ -234,17 +234,15 @@ class CudaCopyEnumerator {
   /// Lower bound for all schedules of a tile.
   double least_us(const Staging& staging) {
     auto least_us = std::numeric_limits<double>::infinity();
+    const auto range = block_threads(staging);
     for (const auto how : kHows) {
-      least_us = std::min(least_us, model_.least_us(staging.cost, how, threads(staging, how)));
+      if (!staging.cost.has(how)) continue;
+      const auto threads = how == TileTransfer::in_warp
+                               ? ThreadRange{kWarpThreads, kWarpThreads}
+                               : ThreadRange{range.least, std::min<std::int64_t>(range.most, 512)};
+      least_us = std::min(least_us, model_.least_us(staging.cost, how, threads));
     }
     return least_us;
-  }
-
-  /// The range of threads of a block for a transfer.
-  ThreadRange threads(const Staging& staging, TileTransfer how) const {
-    if (how == TileTransfer::in_warp) return {kWarpThreads, kWarpThreads};
-    const auto range = block_threads(staging);
-    return {range.least, std::min<std::int64_t>(range.most, 512)};
   }
 
   /// Replaces a set of candidates by smaller sets with tighter bounds.
