@@ -131,7 +131,7 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   // do not ask for, unless groups multiply already (with one operand in registers, as it lies), and others where groups
   // do (bf16 on an H100: ccsd00 of tccg48 took 1.18 times as long with a copy, ccsd17 1.15 times).
   constexpr double kGain = 0.05;
-  const bool grouped = best != nullptr && best->counts && best->counts->overlapped && best->counts->loads == 0;
+  const bool grouped = best != nullptr && best->counts && best->counts->overlapped && best->counts->waits == 0;
   const auto margin = [&](bool gathers) {
     return (tf32 ? !gathers && !grouped : grouped) && best != nullptr ? kGain * best->predicted_us : 0;
   };

@@ -218,12 +218,16 @@ void CutCounts::set_round(ContractionCounts& counts, const Cut& cut, const Round
   counts.instructions += moving(a, b, counts.warps);
   for (const auto* copies : {&a, &b}) {
     if (!passes_registers(*copies)) continue;
-    constexpr double kRegisters = 40;
+    // Warp groups that convert were timed before loads of several elements were under way together: 640 cycles each.
+    constexpr double kRegisters = 40, kConverted = 0.35;
     const double loads = copies_of(*copies, counts.warps);
-    const double held =
-        loads * rounded_up(copies->at_once * static_cast<double>(contraction_.element_bytes(copies == &a)) / 4);
+    if (contraction_.groups && copies->converted > 0) {
+      counts.waits += kConverted * loads;
+      continue;
+    }
+    const auto bytes = copies->at_once * static_cast<double>(contraction_.element_bytes(copies == &a));
     counts.loads += loads;
-    counts.waits += rounded_up(held / kRegisters);
+    counts.waits += rounded_up(loads * rounded_up(bytes / 4) / kRegisters);
   }
   set_stores(counts, cut, place, results);
 }
