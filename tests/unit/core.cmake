@@ -27,6 +27,7 @@ ricci_test(plan_wavefronts LABEL unit PROGRAM plan SOURCES plan_wavefronts.cpp L
 ricci_test(plan_contraction LABEL unit PROGRAM problems SOURCES plan_contraction.cpp LIBS ricci_fuzz)
 ricci_test(plan_turns LABEL unit PROGRAM problems SOURCES plan_turns.cpp LIBS ricci_fuzz)
 ricci_test(plan_contraction_cpu LABEL unit PROGRAM problems SOURCES plan_contraction_cpu.cpp LIBS ricci_fuzz)
+ricci_test(plan_ahead_cpu LABEL unit PROGRAM problems SOURCES plan_ahead_cpu.cpp LIBS ricci_fuzz)
 ricci_test(plan_counts_cpu LABEL unit PROGRAM problems SOURCES plan_counts_cpu.cpp LIBS ricci_fuzz_programs)
 ricci_test(plan_counts_plain LABEL unit PROGRAM problems SOURCES plan_counts_plain.cpp LIBS ricci_fuzz_programs)
 ricci_test(plan_copies LABEL unit PROGRAM problems SOURCES plan_copies.cpp LIBS ricci_fuzz ricci_runtime)

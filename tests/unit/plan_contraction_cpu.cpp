@@ -87,23 +87,6 @@ TEST_CASE("rows of which tiles leave a rest are packed, or read in place by tile
   CHECK(across > 0);
 }
 
-TEST_CASE("columns out of memory that few rows multiply are read in place and fetched a round before") {
-  auto device = with_units(64);
-  device.threads = 2;
-  const auto prefetched = [&](const std::string& spec, const std::vector<std::vector<std::int64_t>>& extents) {
-    const auto best = plan::best_candidate(contraction(spec, extents, DType::f32), device);
-    std::string name;
-    for (const auto& directive : best.schedule.directives) {
-      if (directive.kind == kernel::Directive::Kind::prefetch) name += directive.subject;
-    }
-    return name;
-  };
-  CHECK(prefetched("ab,cad->bcd", {{84, 24}, {8064, 84, 96}, {24, 8064, 96}}) == "B");
-  // From a cache, or for many rows, they are packed.
-  CHECK(prefetched("ab,cad->bcd", {{84, 24}, {20, 84, 96}, {24, 20, 96}}).empty());
-  CHECK(prefetched("ab,cad->bcd", {{84, 240}, {8064, 84, 96}, {240, 8064, 96}}).empty());
-}
-
 TEST_CASE("rows that go on in memory are read in place, and their results leave by whole lines") {
   const std::vector<std::vector<std::int64_t>> extents = {{72, 72, 72, 72}, {72, 24}, {72, 24, 72, 72}};
   const auto best = plan::contraction_candidates(contraction("dabe,ec->dcba", extents, DType::f64), with_units(64), 1);

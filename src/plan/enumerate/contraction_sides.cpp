@@ -446,6 +446,7 @@ void ContractionSides::make_blocks(Blocking& b, std::int64_t room, std::int64_t 
   if (packs_from_memory(b, problem_, *device_)) room /= 2;
   // Those that are fetched ahead are there twice, and few, as none is packed.
   if (may_read_ahead(b, problem_, *device_)) room = std::min(room, device_->l2_bytes / 8);
+  if (may_pack_ahead(b, problem_, *device_)) room = std::min(room, device_->l2_bytes / kAheadBlocks);
   auto most = std::max(room / problem_.size / chunk, product(b.columns, tile_of));
   for (;;) {
     if (b.blocks == Blocks::rows_of_result) {
@@ -542,7 +543,8 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
   } else if (problem_.far_result) {
     add(kernel::Directive::Kind::prefetch);
   }
-  if (reads_ahead(b, problem_, *device_)) add(kernel::Directive::Kind::prefetch, columns_name_);
+  if (reads_ahead(b, problem_, *device_) || packs_ahead(b, problem_, *device_))
+    add(kernel::Directive::Kind::prefetch, columns_name_);
   return list;
 }
 }  // namespace ricci::plan::gett

@@ -49,6 +49,13 @@ inline bool may_read_ahead(const Blocking& blocking, const Problem& problem, con
 }
 /// And in so few runs that these are fetched a round of sums, or a task, before they are multiplied.
 bool reads_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+/// Whether columns that are packed out of memory may be fetched while the task before multiplies, whatever their
+/// blocks: where units compute vectors by halves, multiply-adds take as long as the lines take to come.
+bool may_pack_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+/// And in so few runs, of blocks so small, that they are.
+bool packs_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
+/// Blocks that the second cache has room for then: what is packed, and the lines that the next one is made of.
+constexpr std::int64_t kAheadBlocks = 4;
 
 /// Gives a register tile one block, in one task.
 void make_whole(Blocking& blocking);

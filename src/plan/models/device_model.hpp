@@ -83,6 +83,9 @@ struct CpuModel {
     return model;
   }
 
+  /// Whether the widest vectors take several turns of a unit.
+  bool by_halves() const { return datapath_bytes < vector_bytes; }
+
   /// Cycles a microsecond as schedules are priced by: of those of the clock, kernels make use of five sixths.
   double cycles_per_us() const { return clock_MHz * 5 / 6; }
   /// Of what takes a time of its own, whatever the clock, cycles in place of each one with the usual clock.

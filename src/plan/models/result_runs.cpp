@@ -71,7 +71,7 @@ bool follows_result(const Blocking& b, const Problem& problem, const CpuModel& d
 
 Axes task_order(const Blocking& b, const Problem& problem, const CpuModel& device) {
   auto order = b.columns;
-  if (reads_ahead(b, problem, device) || packs_from_memory(b, problem, device)) {
+  if (reads_ahead(b, problem, device) || packs_from_memory(b, problem, device) || packs_ahead(b, problem, device)) {
     // The next task goes on where this one ends in the columns' operand.
     const auto nearest = std::min_element(order.begin(), order.end(), [](const Axis& x, const Axis& y) {
       return std::pair(x.task >= x.extent, x.in_columns) < std::pair(y.task >= y.extent, y.in_columns);

@@ -1,0 +1,86 @@
+// Which schedules of contractions fetch columns from memory before they are read, or packed.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "contraction_program.hpp"
+#include "kernel/build.hpp"
+#include "plan/enumerate/contraction.hpp"
+#include "plan/plan.hpp"
+#include "ricci/ricci.hpp"
+
+namespace plan_ahead_cpu_test {
+
+using namespace ricci;
+using tests::contraction;
+
+namespace {
+
+plan::CpuModel two_threads(int datapath_bytes) {
+  plan::CpuModel device;
+  device.vector_bytes = 64;
+  device.datapath_bytes = datapath_bytes;
+  device.threads = 2;
+  return device;
+}
+
+/// Operands whose lines are fetched ahead.
+std::string prefetched(const kernel::Directives& directives) {
+  std::string names;
+  for (const auto& directive : directives) {
+    if (directive.kind == kernel::Directive::Kind::prefetch) names += directive.subject;
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("columns out of memory that few rows multiply are read in place and fetched a round before") {
+  const auto fetched = [&](const std::string& spec, const std::vector<std::vector<std::int64_t>>& extents) {
+    const auto program = contraction(spec, extents, DType::f32);
+    return prefetched(plan::best_candidate(program, two_threads(64)).schedule.directives);
+  };
+  CHECK(fetched("ab,cad->bcd", {{84, 24}, {8064, 84, 96}, {24, 8064, 96}}) == "B");
+  // From a cache, or for many rows, they are packed.
+  CHECK(fetched("ab,cad->bcd", {{84, 24}, {20, 84, 96}, {24, 20, 96}}).empty());
+  CHECK(fetched("ab,cad->bcd", {{84, 240}, {8064, 84, 96}, {240, 8064, 96}}).empty());
+}
+
+TEST_CASE("columns that are packed out of memory are fetched a task before where units compute vectors by halves") {
+  const auto program = contraction("ce,deba->dcba", {{63, 63}, {63, 63, 63, 63}, {63, 63, 63, 63}}, DType::f64);
+  const auto fetched = [&](int datapath_bytes) {
+    std::vector<plan::Candidate> packed;
+    for (auto& candidate : plan::contraction_candidates(program, two_threads(datapath_bytes))) {
+      const auto& directives = candidate.schedule.directives;
+      const auto ahead = prefetched(directives);
+      const bool staged = std::any_of(directives.begin(), directives.end(), [&](const kernel::Directive& d) {
+        return d.kind == kernel::Directive::Kind::stage && d.subject == ahead;
+      });
+      if (staged) packed.push_back(candidate);
+    }
+    return packed;
+  };
+  CHECK(fetched(64).empty());
+  const auto halves = fetched(32);
+  REQUIRE_FALSE(halves.empty());
+  for (const auto& candidate : halves) {
+    INFO(candidate.schedule.name);
+    CHECK_FALSE(candidate.schedule.name.starts_with("gett 4x"));  // of few rows: their products take less time
+    CHECK_NOTHROW(kernel::expand(kernel::build(program, candidate.schedule, kernel::Target::cpu)));
+  }
+}
+
+TEST_CASE("columns that are packed before anything fetched them cost what memory allows at its measured rate") {
+  const auto program = contraction("dabe,ec->dcba", {{76, 87, 76, 87}, {87, 21}, {76, 21, 76, 87}}, DType::f32);
+  const auto best = [&](int datapath_bytes, double read_GBs) {
+    auto device = two_threads(datapath_bytes);
+    device.read_GBs = read_GBs;
+    return plan::best_candidate(program, device).schedule.name;
+  };
+  CHECK(best(32, 0).starts_with("gett 3x"));
+  CHECK(best(32, 30).starts_with("gett 7x"));
+  CHECK(best(64, 30) == best(64, 0));
+}
+
+}  // namespace plan_ahead_cpu_test
