@@ -3,6 +3,7 @@
 No package is imported unless an array of it came in, or NumPy has to make the result.
 """
 import functools
+import math
 
 
 def _package(array):
@@ -19,6 +20,22 @@ def _numpy_dtype(name):
     except ImportError:
         raise TypeError("NumPy has no bfloat16 without the package ml_dtypes; choose another dtype=") from None
     return numpy.dtype(ml_dtypes.bfloat16)
+
+
+_LINE = 64  # bytes of a cache line: kernels write large results by whole ones, past the caches
+_LARGE = 1 << 20  # bytes from which on they do
+
+
+def _empty(shape, dtype):
+    """numpy.empty, of which large arrays begin at cache lines: NumPy's own begin 16 bytes behind one."""
+    import numpy
+
+    size = math.prod(shape) * dtype.itemsize
+    if size < _LARGE:
+        return numpy.empty(shape, dtype)
+    room = numpy.empty(size + _LINE, numpy.uint8)
+    first = -room.__array_interface__["data"][0] % _LINE
+    return room[first : first + size].view(dtype).reshape(shape)
 
 
 def maker(like, dtype, on_gpu):
@@ -43,14 +60,14 @@ def maker(like, dtype, on_gpu):
         return make, cupy.transpose, None
     if on_gpu:
         raise TypeError(f"Ricci cannot allocate arrays of {type(like).__module__} on a GPU; give the result, out=")
-    import numpy
-
     finish = None
     if package in ("jax", "jaxlib"):
         import jax.numpy
 
         finish = jax.numpy.asarray
-    return functools.partial(numpy.empty, dtype=_numpy_dtype(dtype)), numpy.transpose, finish
+    import numpy
+
+    return functools.partial(_empty, dtype=_numpy_dtype(dtype)), numpy.transpose, finish
 
 
 def current_stream(array):

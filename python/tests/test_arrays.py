@@ -108,6 +108,15 @@ class Permute(unittest.TestCase):
         x[:] = np.arange(12).reshape(3, 4)
         np.testing.assert_array_equal(ricci.permute("ab->ba", x), x.T)
 
+    def test_large_results_begin_at_cache_lines(self):
+        x = np.arange(600 * 500.0).reshape(600, 500)
+        for order in "CF":
+            results = [ricci.permute("ab->ba", x, order=order), ricci.einsum("ab,bc->ac", x, x.T, order=order)]
+            for result, numpys in zip(results, (x.T, x @ x.T)):
+                self.assertEqual(result.__array_interface__["data"][0] % 64, 0)
+                np.testing.assert_allclose(result, numpys, rtol=1e-12)
+                self.assertTrue(result.flags.writeable and result.flags[f"{order}_CONTIGUOUS"])
+
     def test_buffers_that_are_no_numpy_arrays(self):
         import array
 
