@@ -76,6 +76,7 @@ bool hold_alike(const std::vector<Condition>& when, Var digit, std::int64_t n) {
 }
 
 Body where(std::vector<Condition> when, Body then, Body otherwise) {
+  if (then.empty() && otherwise.empty()) return {};
   const auto fails = [](const Condition& c) { return c.value.is_constant() && c.value.constant >= c.below; };
   if (std::any_of(when.begin(), when.end(), fails)) return otherwise;
   std::erase_if(when, [](const Condition& c) { return c.value.is_constant(); });

@@ -51,21 +51,27 @@ f32_ab_ca_to_bc_64x96x128(const float* __restrict__ A, const float* __restrict__
       }
     }
   }
+  vec<float, 4> A_run[4];
   #pragma unroll
   for (int r0 = 0; r0 < 4; ++r0) {
     if (64 * b0 + 4 * A_b < 96) {
-      vec<float, 4> A_run[1];
-      A_run[0] = load<vec<float, 4>>(A + 64 * b0 + 4 * A_b + 96 * A_a + 768 * r0);
-      store(A_tile + 4 * A_b + 72 * A_a + 576 * r0, vec<bf16, 4>{cast_bf16(A_run[0].at[0]), cast_bf16(A_run[0].at[1]), cast_bf16(A_run[0].at[2]), cast_bf16(A_run[0].at[3])});
+      A_run[r0] = load<vec<float, 4>>(A + 64 * b0 + 4 * A_b + 96 * A_a + 768 * r0);
     } else {
-      store(A_tile + 4 * A_b + 72 * A_a + 576 * r0, vec<bf16, 4>{bf16{}, bf16{}, bf16{}, bf16{}});
+      A_run[r0] = vec<float, 4>{0.0f, 0.0f, 0.0f, 0.0f};
     }
   }
   #pragma unroll
   for (int r0 = 0; r0 < 4; ++r0) {
-    vec<float, 4> B_run[1];
-    B_run[0] = load<vec<float, 4>>(B + 4096 * c0 + 4 * B_a + 64 * B_c + 1024 * r0);
-    store(B_tile + 4 * B_a + 40 * B_c + 640 * r0, vec<bf16, 4>{cast_bf16(B_run[0].at[0]), cast_bf16(B_run[0].at[1]), cast_bf16(B_run[0].at[2]), cast_bf16(B_run[0].at[3])});
+    store(A_tile + 4 * A_b + 72 * A_a + 576 * r0, vec<bf16, 4>{cast_bf16(A_run[r0].at[0]), cast_bf16(A_run[r0].at[1]), cast_bf16(A_run[r0].at[2]), cast_bf16(A_run[r0].at[3])});
+  }
+  vec<float, 4> B_run[4];
+  #pragma unroll
+  for (int r0 = 0; r0 < 4; ++r0) {
+    B_run[r0] = load<vec<float, 4>>(B + 4096 * c0 + 4 * B_a + 64 * B_c + 1024 * r0);
+  }
+  #pragma unroll
+  for (int r0 = 0; r0 < 4; ++r0) {
+    store(B_tile + 4 * B_a + 40 * B_c + 640 * r0, vec<bf16, 4>{cast_bf16(B_run[r0].at[0]), cast_bf16(B_run[r0].at[1]), cast_bf16(B_run[r0].at[2]), cast_bf16(B_run[r0].at[3])});
   }
   commit_async();
   #pragma unroll 1
@@ -87,26 +93,34 @@ f32_ab_ca_to_bc_64x96x128(const float* __restrict__ A, const float* __restrict__
         load_matrix_x2(b_part[0][j], B_tile + 2560 * a0 + 1280 * warp_column + 16 * k + 40 * matrix_row + 8 * matrix_bit1 + 320 * j);
       }
       if (k == 0) {
+        vec<float, 4> A_run[4];
+        #pragma unroll
+        for (int r0 = 0; r0 < 4; ++r0) {
+          if (a0 == 0 && 64 * b0 + 4 * A_b < 96) {
+            A_run[r0] = load<vec<float, 4>>(A + 64 * b0 + 4 * A_b + 96 * A_a + 768 * r0 + 3072 * next_a0);
+          } else {
+            A_run[r0] = vec<float, 4>{0.0f, 0.0f, 0.0f, 0.0f};
+          }
+        }
         #pragma unroll
         for (int r0 = 0; r0 < 4; ++r0) {
           if (a0 == 0) {
-            if (64 * b0 + 4 * A_b < 96) {
-              vec<float, 4> A_run[1];
-              A_run[0] = load<vec<float, 4>>(A + 64 * b0 + 4 * A_b + 96 * A_a + 768 * r0 + 3072 * next_a0);
-              store(A_tile + 4 * A_b + 72 * A_a + 576 * r0 + 2304 * next_place, vec<bf16, 4>{cast_bf16(A_run[0].at[0]), cast_bf16(A_run[0].at[1]), cast_bf16(A_run[0].at[2]), cast_bf16(A_run[0].at[3])});
-            } else {
-              store(A_tile + 4 * A_b + 72 * A_a + 576 * r0 + 2304 * next_place, vec<bf16, 4>{bf16{}, bf16{}, bf16{}, bf16{}});
-            }
+            store(A_tile + 4 * A_b + 72 * A_a + 576 * r0 + 2304 * next_place, vec<bf16, 4>{cast_bf16(A_run[r0].at[0]), cast_bf16(A_run[r0].at[1]), cast_bf16(A_run[r0].at[2]), cast_bf16(A_run[r0].at[3])});
           }
         }
       }
       if (k > 0) {
+        vec<float, 4> B_run[4];
         #pragma unroll
         for (int r0 = 0; r0 < 4; ++r0) {
           if (a0 == 0) {
-            vec<float, 4> B_run[1];
-            B_run[0] = load<vec<float, 4>>(B + 4096 * c0 + 4 * B_a + 64 * B_c + 1024 * r0 + 32 * next_a0);
-            store(B_tile + 4 * B_a + 40 * B_c + 640 * r0 + 2560 * next_place, vec<bf16, 4>{cast_bf16(B_run[0].at[0]), cast_bf16(B_run[0].at[1]), cast_bf16(B_run[0].at[2]), cast_bf16(B_run[0].at[3])});
+            B_run[r0] = load<vec<float, 4>>(B + 4096 * c0 + 4 * B_a + 64 * B_c + 1024 * r0 + 32 * next_a0);
+          }
+        }
+        #pragma unroll
+        for (int r0 = 0; r0 < 4; ++r0) {
+          if (a0 == 0) {
+            store(B_tile + 4 * B_a + 40 * B_c + 640 * r0 + 2560 * next_place, vec<bf16, 4>{cast_bf16(B_run[r0].at[0]), cast_bf16(B_run[r0].at[1]), cast_bf16(B_run[r0].at[2]), cast_bf16(B_run[r0].at[3])});
           }
         }
       }

@@ -127,8 +127,6 @@ c128_ab_ca_to_cb_40x40x64(const c128* __restrict__ A, const c128* __restrict__ B
         }
       }
       if (k > 0) {
-        if (a0 < 4) {
-        }
         wait_async<1>();
         __syncthreads();
         c128 a_run[2];

@@ -54,11 +54,14 @@ f32_ab_cb_to_ac_256x512x192(const float* __restrict__ A, const float* __restrict
   }
   #pragma unroll 1
   for (int ahead = 0; ahead < 2; ++ahead) {
+    vec<float, 4> A_run[4];
     #pragma unroll
     for (int r0 = 0; r0 < 4; ++r0) {
-      vec<float, 4> A_run[1];
-      A_run[0] = load<vec<float, 4>>(A + 32768 * a0 + 4 * A_b + 512 * A_a + 8192 * r0 + 32 * ahead);
-      store(A_tile + swizzle<5, 7, 2>(4 * A_b + 32 * A_a + 512 * r0 + 2048 * ahead), vec<float, 4>{to_tf32(A_run[0].at[0]), to_tf32(A_run[0].at[1]), to_tf32(A_run[0].at[2]), to_tf32(A_run[0].at[3])});
+      A_run[r0] = load<vec<float, 4>>(A + 32768 * a0 + 4 * A_b + 512 * A_a + 8192 * r0 + 32 * ahead);
+    }
+    #pragma unroll
+    for (int r0 = 0; r0 < 4; ++r0) {
+      store(A_tile + swizzle<5, 7, 2>(4 * A_b + 32 * A_a + 512 * r0 + 2048 * ahead), vec<float, 4>{to_tf32(A_run[r0].at[0]), to_tf32(A_run[r0].at[1]), to_tf32(A_run[r0].at[2]), to_tf32(A_run[r0].at[3])});
     }
     #pragma unroll
     for (int r0 = 0; r0 < 6; ++r0) {
@@ -80,12 +83,17 @@ f32_ab_cb_to_ac_256x512x192(const float* __restrict__ A, const float* __restrict
     wgmma_tf32(sum[0], shared_matrix<128>(A_tile + 2048 * place + 16, 4096, 1024), shared_matrix<128>(B_tile + 3072 * place + 16, 4096, 1024));
     wgmma_tf32(sum[0], shared_matrix<128>(A_tile + 2048 * place + 24, 4096, 1024), shared_matrix<128>(B_tile + 3072 * place + 24, 4096, 1024));
     commit_products();
+    vec<float, 4> A_run[4];
     #pragma unroll
     for (int r0 = 0; r0 < 4; ++r0) {
       if (b0 < 14) {
-        vec<float, 4> A_run[1];
-        A_run[0] = load<vec<float, 4>>(A + 32768 * a0 + 4 * A_b + 512 * A_a + 8192 * r0 + 32 * next_b0);
-        store(A_tile + swizzle<5, 7, 2>(4 * A_b + 32 * A_a + 512 * r0 + 2048 * next_place), vec<float, 4>{to_tf32(A_run[0].at[0]), to_tf32(A_run[0].at[1]), to_tf32(A_run[0].at[2]), to_tf32(A_run[0].at[3])});
+        A_run[r0] = load<vec<float, 4>>(A + 32768 * a0 + 4 * A_b + 512 * A_a + 8192 * r0 + 32 * next_b0);
+      }
+    }
+    #pragma unroll
+    for (int r0 = 0; r0 < 4; ++r0) {
+      if (b0 < 14) {
+        store(A_tile + swizzle<5, 7, 2>(4 * A_b + 32 * A_a + 512 * r0 + 2048 * next_place), vec<float, 4>{to_tf32(A_run[r0].at[0]), to_tf32(A_run[r0].at[1]), to_tf32(A_run[r0].at[2]), to_tf32(A_run[r0].at[3])});
       }
     }
     #pragma unroll

@@ -78,6 +78,26 @@ TEST_CASE("copies of a round stand between the steps of the one before, where a 
   CHECK_FALSE(between_steps("tile a:32; tile c:16; tile b:8;", "pipeline b0 2 prefetch"));   // two places
 }
 
+TEST_CASE("elements that pass registers are loaded together, and are the interpreter's") {
+  // 96 elements of two bytes a thread, one by one, of which 48 are under way at a time.
+  for (const auto type : {DType::bf16, DType::f16}) {
+    for (const auto& extents : {std::map<char, std::int64_t>{{'a', 187}, {'b', 117}, {'c', 29}},
+                                std::map<char, std::int64_t>{{'a', 192}, {'b', 133}, {'c', 32}}}) {
+      const auto program = ir::canonicalise(ir::lower(simt::problem_of("ab,bc->ac", extents, {type})));
+      const auto atom = type == DType::bf16 ? "m16n8k16_bf16" : "m16n8k16_f16";
+      simt::ContractionCase made(
+          program,
+          kernel::parse_directives(fmt::format(
+              "tile a:96; tile c:16; tile b:32; order task a0 c0 sum b0; stage A at b0 async a b pad 8; stage B at b0 "
+              "async b c pad 8; atom {} rows a columns c depth b warps 1x1 runs 1x1x2; pipeline b0 3",
+              atom)));
+      INFO(made.source.text);
+      CHECK(made.source.text.find("A_run[48]") != std::string::npos);
+      CHECK(made.wrong(1).empty());
+    }
+  }
+}
+
 TEST_CASE("a tile that fits its layout moves whole sectors and meets no bank conflict") {
   auto kernel = simt::written_contractions()[0].made();
   simt::Report counts;

@@ -3,6 +3,8 @@
 
 #include "catch.hpp"
 #include "contraction_program.hpp"
+#include "kernel/schedule.hpp"
+#include "plan/enumerate/contraction.hpp"
 #include "plan/models/device_model.hpp"
 
 namespace plan_copies_test {
@@ -20,6 +22,34 @@ TEST_CASE("an operand is copied once where both are priced together") {
   const auto copied = runtime::with_copies(sequence, predictions, -1);
   CHECK(copied.steps.size() <= 3);
   CHECK(predictions.us(copied) <= predictions.us(sequence));
+}
+
+// Elements of two bytes in rows of an odd number of them are copied one by one, unless rows begin where maps can.
+TEST_CASE("copies in half types have rows that tensor maps read") {
+  const auto device = plan::GpuModel::of_capability(90);
+  for (const auto type : {DType::bf16, DType::f16}) {
+    const auto program = tests::contraction("ad,bd->ab", {{2000, 2001}, {2000, 2001}, {2000, 2000}}, type);
+    runtime::Predictions predictions(device, Precision::operands);
+    const auto copied = runtime::with_copies(ir::sequence_of(program), predictions, -1);
+    REQUIRE(copied.steps.size() == 3);
+    const auto& product = copied.steps.back().program;
+    for (const auto& node : product.nodes) {
+      if (node.kind != ir::NodeKind::load) continue;
+      for (const auto stride : node.offset.coefficient) CHECK((stride <= 1 || stride * size_of(type) % 16 == 0));
+    }
+    CHECK(kernel::has_maps(plan::best_contraction(product, device)->whole().schedule.directives));
+  }
+}
+
+// Of 2064 = 16 * 129 terms, too.
+TEST_CASE("rounds of warp groups have whole rows, of which the last one may be a part") {
+  for (const auto type : {DType::bf16, DType::f16}) {
+    const auto program = tests::contraction("ab,cb->ac", {{2048, 2064}, {2048, 2064}, {2048, 2048}}, type);
+    const auto text =
+        kernel::print(plan::best_contraction(program, plan::GpuModel::of_capability(90))->whole().schedule);
+    INFO(text);
+    CHECK(text.find("tile b:64") != std::string::npos);
+  }
 }
 
 }  // namespace plan_copies_test
