@@ -230,16 +230,16 @@ class Gpu(Case):
 
     def test_precision_of_sums(self):
         hidden = {"CUDA_VISIBLE_DEVICES": ""}
-        product = ["ab,bc->ac", "a=256", "b=256", "c=256", "--dtype", "f32"]
+        product = ["ab,bc->ac", "a=2048", "b=32", "c=2048", "--dtype", "f32"]
         on_gpu = [*product, "--target", "sm_90"]
         for word in ("bf16", "f16"):
             text = self.ricci("show", *on_gpu, "--precision", word, env=hidden).stdout
             self.assertIn(f"mma_m16n8k16_{word}(", text)
-            self.assertIn(f"mul(f32({word}(A[256*a + b])), f32({word}(B[c + 256*b])))", text)
+            self.assertIn(f"mul(f32({word}(A[32*a + b])), f32({word}(B[c + 2048*b])))", text)
             self.assertIn(f"--dtype f32 --precision {word} --target sm_90 --schedule", text)
         self.assertIn("products in bf16,", self.ricci("explain", *on_gpu, "--precision", "bf16", env=hidden).stdout)
         wide = self.ricci("show", *product, "--precision", "f64").stdout
-        self.assertIn("C[256*a + c] = f32(sum(b : mul(f64(", wide)
+        self.assertIn("C[2048*a + c] = f32(sum(b : mul(f64(", wide)
         self.assertIn("--dtype f32 --precision f64 --device cpu --schedule", wide)
         keys = {self.ricci("show", *on_gpu, "--precision", word, "--key", env=hidden).stdout
                 for word in ("operands", "f64", "bf16", "f16")}

@@ -166,11 +166,11 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
       const auto unit = !groups || (tf32 && !deep) ? 1 : tf32 ? kSectorBytes : kernel::kMapUnit;
       const auto row = whole_rows(contraction, of_rows, deep, copied_bytes(of_rows), unit);
       const double product = least_with(fewest.product_cycles(deep + contraction.deep(!of_rows)));
-      // One more kernel has to start; rounding saves more than is predicted (ccsd_t of f32 in bf16 on an H100).
+      // One more kernel has to start; rounding to tf32 saves more than is predicted.
       constexpr double kStartUs = 1.5;
-      orders.push_back({value(of_rows), std::move(order), row, tf32, deep, 1e6 * product,
-                        1e6 * (product + copy_seconds(of_rows)),
-                        (rounds ? 0 : kStartUs) + (stored ? kStoreGain * best->predicted_us : margin(gathers))});
+      orders.push_back(
+          {value(of_rows), std::move(order), row, tf32, deep, 1e6 * product, 1e6 * (product + copy_seconds(of_rows)),
+           (rounds && tf32 ? 0 : kStartUs) + (stored ? kStoreGain * best->predicted_us : margin(gathers))});
     };
     if (rounds && (!tf32 || contraction.deep(of_rows))) add(own_order(program, load), contraction.deep(of_rows));
     for (const bool deep : {true, false}) {
