@@ -327,6 +327,25 @@ std::vector<Visits> shared_out(Threads& threads, const Visits& visits, std::int6
 
 namespace {
 
+/// What a thread moves in one visit, and when.
+struct Moved {
+  Access to, from;
+  std::vector<Condition> when;   ///< there is such an element: else 0 takes its place
+  std::vector<Condition> taken;  ///< the thread moves one
+};
+///   names  is given those of the places
+Moved moved_by(Threads& threads, Body& names, const Visits& visits, std::size_t visit, const Copy& copy,
+               const std::vector<Condition>& only) {
+  Moved moved{copy.to, copy.from, copy.when, visits.when[visit]};
+  for (const auto& [var, value] : places_of(threads, names, visits, visit, copy)) {
+    moved.to = with(moved.to, var, value);
+    moved.from = with(moved.from, var, value);
+    moved.when = with(moved.when, var, value);
+  }
+  moved.taken.insert(moved.taken.end(), only.begin(), only.end());
+  return moved;
+}
+
 /// A copy whose elements pass registers. As many loads as these have room for are under way before any of them is
 /// stored: behind a condition each would be waited for on its own (ts00167 of talsh300 in bf16 on an H200: 6.8 ms for
 /// 0.59).
@@ -409,17 +428,9 @@ class CopyByRegisters {
   /// A visit's load to registers, and what stores it.
   std::pair<Body, Body> visit(const Visits& visits, std::size_t v, const Access& kept,
                               const std::vector<Condition>& only) {
-    Access to = copy_.to, from = copy_.from;
-    auto when = copy_.when;
     Body load;
-    for (const auto& [var, value] : places_of(threads_, load, visits, v, copy_)) {
-      to = with(to, var, value);
-      from = with(from, var, value);
-      when = with(when, var, value);
-    }
+    auto [to, from, when, taken] = moved_by(threads_, load, visits, v, copy_, only);
     to.lanes = from.lanes = visits_.vector;
-    auto taken = visits.when[v];
-    taken.insert(taken.end(), only.begin(), only.end());
     const auto read = taken.size();
     when.insert(when.begin(), taken.begin(), taken.end());
     Body loaded{{Store{kept, load_of(from_type_, from)}}};
@@ -475,18 +486,10 @@ Body copied(Threads& threads, const Visits& visits, const Copy& copy, const std:
   if (!copy.async || by_registers.converts() || bytes < 4) return by_registers.of_all(only);
   Body all;
   for (std::size_t v = 0; v < visits.value.size(); ++v) {
-    Access to = copy.to, from = copy.from;
-    auto when = copy.when;
     Body move;
-    for (const auto& [var, value] : places_of(threads, move, visits, v, copy)) {
-      to = with(to, var, value);
-      from = with(from, var, value);
-      when = with(when, var, value);
-    }
-    move.push_back({AsyncCopy{to, from, static_cast<int>(bytes), when}});
-    auto taken = visits.when[v];
-    taken.insert(taken.end(), only.begin(), only.end());
-    if (!taken.empty()) move = {{If{std::move(taken), std::move(move), {}}}};
+    auto moved = moved_by(threads, move, visits, v, copy, only);
+    move.push_back({AsyncCopy{moved.to, moved.from, static_cast<int>(bytes), moved.when}});
+    if (!moved.taken.empty()) move = {{If{std::move(moved.taken), std::move(move), {}}}};
     for (const auto round : visits.rounds | std::views::reverse) {
       if (kernel.extent(round) > 1) move = threads.unrolled(round, std::move(move));
     }

@@ -1,4 +1,4 @@
-// Canonical programs of contractions of two tensors, given or drawn at random, for tests of their plans.
+// Canonical programs of contractions of two tensors, given or drawn at random, and a CPU, for tests of their plans.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 
 #include "ir/passes/canonical.hpp"
 #include "lower/einsum.hpp"
+#include "plan/models/device_model.hpp"
 
 namespace ricci::tests {
 
@@ -22,6 +23,14 @@ inline ir::Program contraction(const std::string& spec, const std::vector<std::v
   problem.inputs = {Layout::row_major(type, extents.at(0)), Layout::row_major(type, extents.at(1))};
   problem.output = Layout::row_major(type, extents.at(2));
   return ir::canonicalise(ir::lower(problem));
+}
+
+/// A CPU with vectors of 64 bytes, whose units compute so many at once.
+inline plan::CpuModel with_units(int datapath_bytes) {
+  plan::CpuModel device;
+  device.vector_bytes = 64;
+  device.datapath_bytes = datapath_bytes;
+  return device;
 }
 
 /// Of three to six indices in any order, each of one of the extents, in one of the types.

@@ -18,9 +18,7 @@ using tests::contraction;
 namespace {
 
 plan::CpuModel two_threads(int datapath_bytes) {
-  plan::CpuModel device;
-  device.vector_bytes = 64;
-  device.datapath_bytes = datapath_bytes;
+  auto device = tests::with_units(datapath_bytes);
   device.threads = 2;
   return device;
 }

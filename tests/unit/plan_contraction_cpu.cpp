@@ -26,15 +26,9 @@ namespace plan_contraction_cpu_test {
 
 using namespace ricci;
 using tests::contraction;
+using tests::with_units;
 
 namespace {
-
-plan::CpuModel with_units(int datapath_bytes) {
-  plan::CpuModel device;
-  device.vector_bytes = 64;
-  device.datapath_bytes = datapath_bytes;
-  return device;
-}
 
 std::int64_t layout_size(const Layout& layout) {
   std::int64_t size = 1;
