@@ -37,6 +37,8 @@ class CpuContraction {
   ///   bound_us  of predicted times that are of use: nothing where none takes less
   std::optional<double> best_us(double bound_us);
   std::optional<double> best_us_alone();
+  /// Whether any takes less, on all threads.
+  bool takes_less(double us);
   /// Best first, `most` at most.
   std::vector<Candidate> list(std::size_t most);
 

@@ -73,7 +73,8 @@ class CpuContractionEnumerator : public ContractionSides {
 
   /// The first of those that take the least time, where that is less than `bound_us`: tiles that cannot take less than
   /// what was found have no blocks.
-  std::optional<Found> best(std::int64_t depth, double bound_us) {
+  ///   any  one that takes less will do
+  std::optional<Found> best(std::int64_t depth, double bound_us, bool any) {
     make_ways(depth);
     const auto tiles = register_tiles(bound_us);
     std::vector<std::pair<double, std::size_t>> by_least;
@@ -82,7 +83,7 @@ class CpuContractionEnumerator : public ContractionSides {
     std::optional<Found> best;
     std::size_t first = 0;  // the tile of that
     for (const auto& [least, number] : by_least) {
-      if (least > bound_us) break;
+      if (least > bound_us || (any && best)) break;
       for_each_blocking(tiles[number], bound_us, [&, k = number](double us, const Blocking& b) {
         const bool before = best && k < first && us == best->predicted_us;
         if (us >= bound_us && !before) return;
@@ -333,6 +334,7 @@ class CpuContractionEnumerator : public ContractionSides {
       if (!tile.ways[k] || tile.ways[k]->least_us > most_us) continue;
       auto& way = *ways_[k];
       tiles_of(k).sizes.take(tile.ways[k]->sizes, way);
+      double near_us = 0;  // of the nearest blocks
       for (const auto blocks : {Blocks::near, Blocks::rows_of_result, Blocks::wide}) {
         if (lanes_of_both() && blocks != Blocks::near) continue;  // one way to cut them
         if (across_ && blocks == Blocks::rows_of_result) continue;
@@ -357,7 +359,11 @@ class CpuContractionEnumerator : public ContractionSides {
           if (points() >= kLongRun && !lanes_of_both() && !across_) us = make_fewer_tasks(b, room);
         }
         if (std::exchange(b.pack_rows, way.pack_rows) != way.pack_rows) us.reset();
-        f(us ? *us : predicted_us(b, problem_, *device_), b);
+        // The same blocks by another name take no less.
+        if (blocks != Blocks::near && near_us >= most_us && same_blocks(b, blocked_[columns][0])) continue;
+        if (!us) us = predicted_us(b, problem_, *device_);
+        if (blocks == Blocks::near) near_us = *us;
+        f(*us, b);
       }
     }
   }
@@ -426,16 +432,17 @@ class CpuContraction::Ways {
     return least;
   }
 
-  /// f(enumerator, what it found) of the best, where it takes less than `bound_us`.
+  /// f(enumerator, what it found) of the best, or of any, where it takes less than `bound_us`.
   template <class F>
-  void with_best(bool alone, double bound_us, F f) {
+  void with_best(bool alone, double bound_us, bool any, F f) {
     const auto terms = this->terms();
     if (!terms) return;
     const gett::CpuContractionEnumerator* best_way = nullptr;
     std::optional<gett::CpuContractionEnumerator::Found> best;
     for (auto& [way, joined] : all_) {
+      if (any && best) break;
       way.set_threads_of(alone ? alone_ : device_);
-      auto found = way.best(*terms, bound_us);
+      auto found = way.best(*terms, bound_us, any);
       if (!found) continue;
       bound_us = found->predicted_us;
       best = std::move(found);
@@ -494,19 +501,25 @@ double CpuContraction::least_us() { return ways_->least_us(); }
 std::optional<double> CpuContraction::best_us(double bound_us) {
   std::optional<double> us;
   if (ways_->least_us() >= bound_us) return us;
-  ways_->with_best(false, bound_us, [&](const auto&, const auto& found) { us = found.predicted_us; });
+  ways_->with_best(false, bound_us, false, [&](const auto&, const auto& found) { us = found.predicted_us; });
   return us;
+}
+
+bool CpuContraction::takes_less(double us) {
+  bool found = false;
+  if (ways_->least_us() < us) ways_->with_best(false, us, true, [&](const auto&...) { found = true; });
+  return found;
 }
 
 std::optional<double> CpuContraction::best_us_alone() {
   std::optional<double> us;
-  ways_->with_best(true, gett::kAny, [&](const auto&, const auto& found) { us = found.predicted_us; });
+  ways_->with_best(true, gett::kAny, false, [&](const auto&, const auto& found) { us = found.predicted_us; });
   return us;
 }
 
 std::optional<Candidate> CpuContraction::best() {
   std::optional<Candidate> best;
-  ways_->with_best(false, gett::kAny, [&](const auto& way, const auto& found) { best = way.candidate(found); });
+  ways_->with_best(false, gett::kAny, false, [&](const auto& way, const auto& found) { best = way.candidate(found); });
   return best;
 }
 

@@ -410,6 +410,7 @@ double ContractionSides::make_fewer_tasks(Blocking& b, std::int64_t room) const 
   if (device_->threads == 1) return us;  // for whom there is no number of tasks
   auto few = b;
   make_blocks(few, room, kFewTasks);
+  if (same_blocks(few, b)) return us;
   const double few_us = predicted_us(few, problem_, *device_);
   if (few_us >= kLonger * us) return us;
   b = std::move(few);

@@ -125,8 +125,8 @@ double short_rows_us(const kernel::Composite& composite, const CpuModel& device)
 /// than `kOthers` of its time.
 bool leaves_time(const ir::Program& program, const kernel::Contraction& contraction, const CpuModel& device,
                  const MatrixCopies& matrices, double most_us) {
-  constexpr std::int64_t kMany = 64;
-  constexpr double kOthers = 0.95;
+  constexpr std::int64_t kMany = 16;
+  constexpr double kOthers = 0.965;
   const auto few = [&](Role role) { return contraction.extent(program, role) < kMany; };
   if (matrices.same_operand() || few(Role::rows) || few(Role::columns) || few(Role::depth)) return true;
   constexpr int kAll = MatrixCopies::kFirst | MatrixCopies::kSecond | MatrixCopies::kResult;
@@ -134,12 +134,9 @@ bool leaves_time(const ir::Program& program, const kernel::Contraction& contract
     const auto composite = kernel::composite_of(program, {"", matrices.copies(kAll, transposed).directives});
     return CpuContraction(composite.canonical(composite.product).program, device);
   };
-  auto best = product(false);
-  // Of its two ways round, which are one where the result is square, the one that may take less.
-  if (contraction.extent(program, Role::rows) != contraction.extent(program, Role::columns)) {
-    if (auto other = product(true); other.least_us() < best.least_us()) best = std::move(other);
-  }
-  return best.best_us(most_us / kOthers).has_value();
+  // Of its two ways round, which are one where the result is square, either.
+  const bool square = contraction.extent(program, Role::rows) == contraction.extent(program, Role::columns);
+  return product(false).takes_less(most_us / kOthers) || (!square && product(true).takes_less(most_us / kOthers));
 }
 
 /// Several copies that leave a product of matrices, where these take no longer than `most_us` with all steps: only
@@ -183,13 +180,7 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
   for (const int one : {MatrixCopies::kFirst, MatrixCopies::kSecond, MatrixCopies::kResult}) {
     if (known.may_take(0, one, most_us)) least_copy_us = std::min(least_copy_us, known.least_copies_us(one));
   }
-  if (least_copy_us > most_us || !leaves_time(program, *contraction, device, matrices, most_us - least_copy_us))
-    return {};
-  CopyTimes<CpuModel> times(device);
-  std::vector<CopiedContraction> found;
-  CopiedContraction best{{}, std::numeric_limits<double>::infinity()};
-  kernel::Composite copied{ir::sequence_of(program)};  // that, and what its copies take
-  double copied_us = 0;
+  if (least_copy_us > most_us) return {};
   std::vector<int> left;
   if (!matrices.same_operand()) left = {MatrixCopies::kFirst, MatrixCopies::kSecond};
   left.push_back(MatrixCopies::kResult);
@@ -201,6 +192,13 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
   std::erase_if(left, [&](int which) {
     return known.bytes(which) <= static_cast<double>(device.l2_bytes) && !(few && which == MatrixCopies::kResult);
   });
+  const bool one = std::any_of(left.begin(), left.end(), [&](int which) { return known.may_take(0, which, most_us); });
+  if (one && !leaves_time(program, *contraction, device, matrices, most_us - least_copy_us)) return {};
+  CopyTimes<CpuModel> times(device);
+  std::vector<CopiedContraction> found;
+  CopiedContraction best{{}, std::numeric_limits<double>::infinity()};
+  kernel::Composite copied{ir::sequence_of(program)};  // that, and what its copies take
+  double copied_us = 0;
   // Where copies take little beside the product, they may be worth it together although no one of them is alone. Each
   // has to save enough of what the others leave: timed on an AMD EPYC, third ones that were predicted to save 1 to 4 %
   // took 2 to 5 % longer.

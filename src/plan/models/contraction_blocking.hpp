@@ -84,6 +84,16 @@ struct Blocking {
   bool lanes_of_both() const { return !columns.empty() && columns.back().in_rows != 0; }
 };
 
+/// Whether two of one register tile have the same blocks and tasks.
+inline bool same_blocks(const Blocking& x, const Blocking& y) {
+  const auto same = [](const Axes& of_x, const Axes& of_y) {
+    return std::equal(of_x.begin(), of_x.end(), of_y.begin(),
+                      [](const Axis& a, const Axis& b) { return a.block == b.block && a.task == b.task; });
+  };
+  return x.row_tasks == y.row_tasks && x.column_tasks == y.column_tasks && same(x.columns, y.columns) &&
+         same(x.rows, y.rows);
+}
+
 /// What all candidates share.
 struct Problem {
   Axes batch;
