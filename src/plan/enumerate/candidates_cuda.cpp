@@ -167,8 +167,8 @@ class CudaCopyEnumerator {
     bool refined = false;
   };
 
-  /// Searches conflict-free layouts for the leaders, again until the leader has been searched. Returns the numbers of
-  /// the list, best first.
+  /// Searches a conflict-free layout for the leader, again until one leads that has been searched, and for those behind
+  /// it. Returns the numbers of the list, best first.
   ///   first_alone  only the first one is wanted
   std::vector<std::size_t> refine_leaders(bool first_alone) {
     std::vector<std::size_t> order;
@@ -181,25 +181,19 @@ class CudaCopyEnumerator {
                std::tie(list_[y].candidate.predicted_us, list_[y].number);
       });
     };
-    do {
-      sort(kRefined);
-      double least_us = std::numeric_limits<double>::infinity();
-      std::vector<Listed*> put_off;
-      for (std::size_t k = 0; k < std::min(kRefined, order.size()); ++k) {
-        auto& listed = list_[order[k]];
-        if (first_alone && without_conflicts_us(listed) > least_us) {
-          put_off.push_back(&listed);
-          continue;
-        }
-        refine(listed);
-        least_us = std::min(least_us, listed.candidate.predicted_us);
-      }
-      sort(1);
-      if (!put_off.empty() && !list_[order.front()].refined) {
-        for (auto* listed : put_off) refine(*listed);
-        sort(1);
-      }
-    } while (!order.empty() && !list_[order.front()].refined);
+    for (sort(1); !order.empty() && !list_[order.front()].refined; sort(1)) refine(list_[order.front()]);
+    if (first_alone || order.empty()) return order;
+    // Others stay behind the first, so that best() need not search their layouts: they are predicted to save less than
+    // 0.01 % of a copy's time.
+    const double first_us = list_[order.front()].candidate.predicted_us;
+    sort(kRefined);
+    for (std::size_t k = 1; k < std::min(kRefined, order.size()); ++k) {
+      auto& listed = list_[order[k]];
+      refine(listed);
+      auto& us = listed.candidate.predicted_us;
+      us = std::max(us, std::nextafter(first_us, 2 * first_us));
+    }
+    sort(1);
     return order;
   }
 
@@ -443,15 +437,6 @@ class CudaCopyEnumerator {
   double predict(const Moves& moves, Traffic& traffic) {
     auto cost = model_.tile_cost(moves.tile, schedules_.forms(moves.tile));
     return model_.predict(moves, cost, traffic);
-  }
-
-  /// The prediction with a conflict-free layout: a lower bound.
-  double without_conflicts_us(const Listed& listed) {
-    const auto& moves = listed.candidate.moves;
-    if (listed.refined || !moves.stage) return listed.candidate.predicted_us;
-    Traffic traffic;
-    traffic.ideal_wavefronts = 1;  // as if it were searched, and shared memory took no time
-    return predict(listed, traffic);
   }
 
   /// Gives a staged candidate the layout with the fewest wavefronts.
