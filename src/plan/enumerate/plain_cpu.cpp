@@ -40,6 +40,7 @@ class PlainCpuEnumerator {
         lanes_(kernel::has_lanes(program)) {
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
     find_least();
+    if (sums_) least_of_lines_ = cycles_of(lines_.least());
   }
 
   std::vector<Candidate> run(std::size_t most, double bound_us) {
@@ -120,7 +121,7 @@ class PlainCpuEnumerator {
       const auto loads = lanes > 1 && is_gathered(*counted, lane) ? lanes : 1;  // of a vector
       cycles += of_all * static_cast<double>(loads) / shared_by(counted);
     }
-    return us_at_least(cycles, lanes);
+    return us_at_least(cycles, lanes) + us_at_least(least_of_lines_, 1);
   }
   /// Whether a vector's elements are loaded one by one, as they are no neighbours.
   bool is_gathered(const CountedNode& counted, int lane) const {
@@ -136,7 +137,7 @@ class PlainCpuEnumerator {
       for (std::size_t q = 0; q < program_.indices.size(); ++q) own = own && (counted->depends[q] || !counts_.free[q]);
       cycles += own ? of_all : of_all / kMostValues;
     }
-    return us_at_least(cycles, lanes);
+    return us_at_least(cycles, lanes) + us_at_least(least_of_lines_, 1);
   }
   double us_at_least(double cycles, std::int64_t lanes) const {
     constexpr double kRounded = 1 - 1e-9;
@@ -158,21 +159,22 @@ class PlainCpuEnumerator {
   Cycles cycles_of(const Priced& priced) const {
     // A load and an insert; of up to four neighbours compilers transpose rows that they load by vectors instead.
     constexpr double kGathered = 1, kGatheredWide = 0.5;
+    const auto& counts = priced.counts;
+    const double operations = counts.arithmetic.instructions - counts.summed + counts.others.instructions;
+    return {kRound * counts.rounds,
+            kLoad * counts.loads.instructions + kGathered * counts.gathered + kGatheredWide * counts.gathered_wide,
+            kOperation * operations + kComplex * counts.complex, counts.waits, cycles_of(priced.lines)};
+  }
+  double cycles_of(const PlainCpuLines& lines) const {
     // Of lines that come from the second cache, and of those from beyond it; results are read and written. Set by
     // schedules of 44 contractions timed on an Intel Xeon, which take 1.04 times as long; register tiles take 1.8
     // times.
     constexpr double kFirst = 1.25, kStart = 20, kRead = 6, kNearRun = 10, kFarRun = 30, kWritten = 12,
                      kWrittenRun = 45;
-    const auto& counts = priced.counts;
-    const auto& lines = priced.lines;
-    const double operations = counts.arithmetic.instructions - counts.summed + counts.others.instructions;
     const double read_run = device_.beyond_caches(counts_.compulsory_bytes) ? kFarRun : kNearRun;
     const double far = kRead * lines.operands.lines + read_run * lines.operands.runs + kWritten * lines.results.lines +
                        kWrittenRun * lines.results.runs;
-    return {kRound * counts.rounds,
-            kLoad * counts.loads.instructions + kGathered * counts.gathered + kGatheredWide * counts.gathered_wide,
-            kOperation * operations + kComplex * counts.complex, counts.waits,
-            kFirst * lines.first + kStart * lines.starts + device_.far_cycles() * far};
+    return kFirst * lines.first + kStart * lines.starts + device_.far_cycles() * far;
   }
   double us_of(const Cycles& cycles) const { return cycles.all() / device_.cycles_per_us() / device_.threads; }
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
@@ -216,7 +218,7 @@ class PlainCpuEnumerator {
     const auto along = lane < 0 ? 1 : extent(lane), in_parts = parts ? along / strip * strip : 0;
     priced.counts = counts_of(program_, counts_, counts, lane, lanes, along - in_parts);
     if (parts) priced.counts += counts_of(program_, *parted_, counts, lane, lanes, in_parts);
-    if (us_of(cycles_of(priced)) > bound_us_) return;
+    if (us_of(cycles_of(priced)) + us_at_least(least_of_lines_, 1) > bound_us_) return;
     if (sums_) {
       for (std::size_t q = 0; q < count; ++q) counts[q] = counts_.free[q] ? priced.block(q) : 1;
       priced.lines = lines_.count(counts, order_of(priced));
@@ -403,6 +405,7 @@ class PlainCpuEnumerator {
   OperationCounts counts_;
   PlainLineCounter lines_;
   std::vector<Least> least_;
+  double least_of_lines_ = 0;              ///< cycles
   std::optional<OperationCounts> parted_;  ///< of the statements in parts
   bool lanes_ = false, sums_ = false;
   std::size_t most_ = 1;  ///< of candidates

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <tuple>
 
 #include "kernel/kernel.hpp"
 
@@ -57,10 +58,34 @@ void PlainLineCounter::go_through(Stream& stream) const {
   stream.lines = static_cast<double>(runs * (bytes + kLineBytes - std::gcd(begin, bytes))) / kLineBytes;
 }
 
-PlainCpuLines PlainLineCounter::count(const std::vector<std::int64_t>& round, const std::vector<int>& order) {
+double PlainLineCounter::first_room() const {
   constexpr double kShare = 0.75;  // of the first cache, as sets fill unevenly
-  const double first_room = kShare * static_cast<double>(device_.l1_bytes) / kLineBytes,
-               second_room = static_cast<double>(device_.l2_bytes) / kLineBytes;
+  return kShare * static_cast<double>(device_.l1_bytes) / kLineBytes;
+}
+double PlainLineCounter::second_room() const { return static_cast<double>(device_.l2_bytes) / kLineBytes; }
+
+PlainCpuLines PlainLineCounter::least() const {
+  PlainCpuLines::Far operands, results;
+  for (const auto& stream : streams_) {
+    std::int64_t elements = 1, reach = 1;
+    for (const auto& [q, stride] : stream.strides) {
+      const auto extent = program_.indices[q].extent;
+      if (extent == 1) continue;
+      if (stride < reach) return {};  // the same element at several points
+      reach += stride * (extent - 1);
+      elements *= extent;
+    }
+    (stream.result ? results : operands).lines += static_cast<double>(elements * stream.element) / kLineBytes;
+  }
+  PlainCpuLines least;
+  const double all = operands.lines + results.lines;
+  if (all > first_room()) least.first = all;
+  if (all > second_room()) std::tie(least.operands, least.results) = std::pair(operands, results);
+  return least;
+}
+
+PlainCpuLines PlainLineCounter::count(const std::vector<std::int64_t>& round, const std::vector<int>& order) {
+  const double first_room = this->first_room(), second_room = this->second_room();
   const auto rounds_along = [&](std::size_t q) {
     const auto values = std::max<std::int64_t>(round[q], 1),
                rounds = (program_.indices[q].extent + values - 1) / values;

@@ -31,6 +31,8 @@ class PlainLineCounter {
   /// Of rounds that have so many values along each index, sums inside of them.
   ///   order  loops over rounds, innermost first
   PlainCpuLines count(const std::vector<std::int64_t>& round, const std::vector<int>& order);
+  /// What any rounds lack at least: each line once where the caches have no room for all of them.
+  PlainCpuLines least() const;
 
  private:
   struct Stream {
@@ -40,6 +42,8 @@ class PlainLineCounter {
     double lines = 0, runs = 0;  ///< of neighbours, of what is gone through so far
     bool moves_with(std::size_t q) const;
   };
+  double first_room() const;  ///< of the caches, in lines
+  double second_room() const;
   void add(const ir::Affine& offset, DType type, bool result);
   void go_through(Stream& stream) const;
 
