@@ -163,26 +163,33 @@ class CpuContractionEnumerator : public ContractionSides {
     }
     const auto& sizes = tiles_of(pack_of(tile)).sizes;
     std::vector<std::pair<double, std::size_t>> by_least;  // of a tile with each of the sums
-    for (std::size_t number = 0; number < sizes.count(); ++number) {
-      sizes.take(number, tile);
-      make_whole(tile);
-      for (auto& sum : sums) {
-        tile.depth = sum.depth;
-        by_least.emplace_back(gett::least_us(tile, problem_, *device_, sum.runs, best.us), by_least.size());
-      }
-    }
-    std::sort(by_least.begin(), by_least.end());
-    auto first = by_least.size();  // none of these yet
-    for (const auto& [least, k] : by_least) {
-      if (least > best.us) break;
+    const auto none = sizes.count() * sums.size();
+    auto first = none;
+    const auto look = [&](std::size_t k) {
       const auto& sum = sums[k % sums.size()];
       sizes.take(k / sums.size(), tile);
       tile.depth = sum.depth;
       make_blocks(tile, device_->l2_bytes / 2, kManyTasks);
       const auto us = predicted_us(tile, problem_, *device_);
-      if (us > best.us || (us == best.us && k > first) || (us == best.us && first == by_least.size())) continue;
+      if (us > best.us || (us == best.us && (k > first || first == none))) return;
       best = {us, sum.terms};
       first = k;
+    };
+    // Of as many terms as there may be first: what these take bounds others.
+    for (auto q = sums.size(); q-- > 0;) {
+      for (std::size_t number = 0; number < sizes.count(); ++number) {
+        sizes.take(number, tile);
+        make_whole(tile);
+        tile.depth = sums[q].depth;
+        const auto us = gett::least_us(tile, problem_, *device_, sums[q].runs, best.us);
+        if (us <= best.us) by_least.emplace_back(us, number * sums.size() + q);
+      }
+      if (q + 1 == sums.size() && !by_least.empty()) look(std::min_element(by_least.begin(), by_least.end())->second);
+    }
+    std::sort(by_least.begin(), by_least.end());
+    for (const auto& [least, k] : by_least) {
+      if (least > best.us) break;
+      look(k);
     }
     return best;
   }
