@@ -69,6 +69,38 @@ TEST_CASE("columns that are packed out of memory are fetched a task before where
   }
 }
 
+TEST_CASE("columns that few rows of a tile multiply are fetched a task before where results are gathered") {
+  const auto program =
+      contraction("dabfe,fc->edcba", {{28, 43, 28, 28, 43}, {28, 21}, {43, 28, 21, 28, 43}}, DType::f64);
+  const auto schedule = [&](int datapath_bytes) {
+    auto device = two_threads(datapath_bytes);
+    device.copy_GBs = 29;
+    return plan::best_candidate(program, device).schedule;
+  };
+  const auto halves = schedule(32);
+  CHECK(halves.name.starts_with("gett 3x48 "));
+  CHECK(prefetched(halves.directives) == "A");
+  CHECK_NOTHROW(kernel::expand(kernel::build(program, halves, kernel::Target::cpu)));
+  CHECK(prefetched(schedule(64).directives).empty());
+}
+
+TEST_CASE("columns in place that have few sets of the second cache are not fetched ahead") {
+  // Whether a candidate reads them so where the next term of the sum is so many elements away.
+  const auto reads_ahead = [&](std::int64_t apart) {
+    const auto program = contraction("ab,cbd->acd", {{20, 39}, {39, 39, apart}, {20, 39, apart}}, DType::f32);
+    const auto candidates = plan::contraction_candidates(program, two_threads(32));
+    return std::any_of(candidates.begin(), candidates.end(), [](const plan::Candidate& candidate) {
+      const auto& directives = candidate.schedule.directives;
+      const auto ahead = prefetched(directives);
+      return !ahead.empty() && std::none_of(directives.begin(), directives.end(), [&](const kernel::Directive& d) {
+        return d.kind == kernel::Directive::Kind::stage && d.subject == ahead;
+      });
+    });
+  };
+  CHECK(reads_ahead(33 * 29 * 39));
+  CHECK_FALSE(reads_ahead(29 * 29 * 39));  // 124 bytes beyond 128 KB
+}
+
 TEST_CASE("columns that are packed before anything fetched them cost what memory allows at its measured rate") {
   const auto program = contraction("dabe,ec->dcba", {{76, 87, 76, 87}, {87, 21}, {76, 21, 76, 87}}, DType::f32);
   const auto best = [&](int datapath_bytes, double read_GBs) {

@@ -8,6 +8,7 @@
 #include "kernel/result.hpp"
 #include "plan/enumerate/contraction_blocks.hpp"
 #include "plan/enumerate/contraction_section.hpp"
+#include "plan/models/columns_ahead_cpu.hpp"
 #include "plan/models/cost_contraction_cpu.hpp"
 #include "plan/models/result_runs.hpp"
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "plan/models/columns_ahead_cpu.hpp"
 #include "plan/models/result_runs.hpp"
 
 namespace ricci::plan::gett {
@@ -21,19 +22,19 @@ constexpr double kPage = 4096;         // bytes
 constexpr double kCrowdedLine = 10;    // for each line from memory while the second cache is full of blocks
 constexpr double kUnfetchedLine = 12;  // for each line of packed rows from memory, at least: nothing is multiplied then
 constexpr double kAheadLine = 5;       // for each that is asked for before it is read, beside multiply-adds
+constexpr double kShorterLine = 1.5;   // for each cycle that multiply-adds by such a line are short of hiding it
 constexpr double kAheadRun = 15;       // for each run of those that are packed then
-constexpr std::int64_t kSomeUses = 96;  // of each column: by more rows packing takes little of the time
-constexpr double kManyUses = 16;        // columns by which such rows are multiplied
-constexpr double kStoredRun = 9;        // for each run that nontemporal stores write, alone
-constexpr double kStoredLine = 18;      // the same of a line by itself, of sums that were transposed (an Intel Xeon)
-constexpr double kPartLine = 30;        // for each line that they leave in part, which memory reads for that
-constexpr double kCarriedRun = 8;       // the same where the next tile writes on
-constexpr double kFollowedRun = 1;      // the same of a short sum where tiles write a page and more one after the other
-constexpr double kCachedRun = 4;        // for each run that is written into a cache
-constexpr double kScattered = 1.5;      // for each result that is written alone
-constexpr double kTransposed = 4;       // for each vector of results that were transposed in registers
-constexpr double kMasked = 3;           // accesses, for each further run of joined indices that a vector lies in
-constexpr double kQuotient = 3;         // for each vector, or row, of joined indices whose place is worked out
+constexpr double kManyUses = 16;       // columns by which such rows are multiplied
+constexpr double kStoredRun = 9;       // for each run that nontemporal stores write, alone
+constexpr double kStoredLine = 18;     // the same of a line by itself, of sums that were transposed (an Intel Xeon)
+constexpr double kPartLine = 30;       // for each line that they leave in part, which memory reads for that
+constexpr double kCarriedRun = 8;      // the same where the next tile writes on
+constexpr double kFollowedRun = 1;     // the same of a short sum where tiles write a page and more one after the other
+constexpr double kCachedRun = 4;       // for each run that is written into a cache
+constexpr double kScattered = 1.5;     // for each result that is written alone
+constexpr double kTransposed = 4;      // for each vector of results that were transposed in registers
+constexpr double kMasked = 3;          // accesses, for each further run of joined indices that a vector lies in
+constexpr double kQuotient = 3;        // for each vector, or row, of joined indices whose place is worked out
 constexpr double kJoined = 1.03, kJoinedSeldomUsed = 1.1;  // times all of it where indices are joined
 constexpr double kMetLine = 3.5;  // for each that was driven out, as lines of columns meet in few sets
 constexpr double kLaunchUs = 1;
@@ -110,7 +111,8 @@ class Model {
     }
     far_ = device.far_cycles();
     gathers_ = least_ ? problem.shares_lines : gathered_runs(b, problem, device).has_value();
-    packs_ahead_ = least_ ? may_pack_ahead(b, problem, device) : packs_ahead(b, problem, device);
+    packs_ahead_ = least_ ? may_pack_ahead(b, problem, device) || may_gather_ahead(b, problem, device)
+                          : packs_ahead(b, problem, device);
     if (least_) return;
     const double block = n(product(b.columns, block_of)), chunk = does_.rounds;
     const double passing = packs_from_memory(b, problem, device) ? 2 : 1;  // lines beside what is packed of them
@@ -364,7 +366,8 @@ class Model {
     if (!is_far(operand.bytes)) return moved + near;
     const double lines = kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
     const double far = std::max(far_ * lines + pages_of(operand.side, operand.depth, tensor), read_cycles(operand));
-    const double comes = far_ * (ahead_line() / line_ + kAheadRun / length);
+    const double shorter = kShorterLine * std::max(0.0, kLongLine - line_cycles(b_, problem_, device_));
+    const double comes = far_ * ((ahead_line() + shorter) / line_ + kAheadRun / length);
     if (!operand.rows) return moved + (packs_ahead_ ? std::min(from_cache() + comes, far) : far);
     const bool alone = device_.beyond_caches(operand.bytes) && !is_far(size_ * does_.batch * does_.columns.elements);
     const bool waits = alone && n(product(b_.columns, extent_of)) >= kManyUses;
@@ -476,36 +479,7 @@ class Model {
 
 }  // namespace
 
-bool multiplies_out_of_memory(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  constexpr std::int64_t kFewUses = 48;  // of each column: by more rows packing takes little of the time
-  if (b.lanes_of_both() || problem.group || product(b.rows, extent_of) > kFewUses) return false;
-  const double all = n(product(problem.batch, extent_of)) * n(product(b.columns, extent_of));
-  return device.beyond_caches(all * n(product(b.depth, extent_of)) * n(problem.size));
-}
-
-constexpr double kMostRuns = 4096;  // that are fetched in a task, of which its kernel has a table
-
-bool reads_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  if (!may_read_ahead(b, problem, device)) return false;
-  const double elements = n(product(b.columns, [](const Axis& axis) { return std::min(held(axis), axis.extent); }));
-  return elements * n(product(b.depth, extent_of)) <= kMostRuns * run(b.columns, b.depth, Tensor::columns, held);
-}
-
-bool may_pack_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  constexpr double kLongLine = 7;  // cycles that multiply-adds by each line of columns take
-  if (!b.pack_columns || b.columns.back().joined || b.lanes_of_both() || problem.group) return false;
-  if (!device.by_halves() || product(b.rows, extent_of) > kSomeUses || parts_of(b.depth, tile_of) > 1) return false;
-  const double vector = n(problem.size * b.lanes), sums = n(product(b.rows, tile_of)) * (problem.complex ? 2 : 1);
-  if (sums / 2 * 64 / std::min(vector, n(device.datapath_bytes)) < kLongLine) return false;
-  return device.beyond_caches(n(problem.size * product(b.columns, extent_of) * product(b.depth, extent_of)));
-}
-
-bool packs_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  if (!may_pack_ahead(b, problem, device) || b.row_tasks > 1 || b.column_tasks < 2) return false;
-  const double packed = n(product(b.columns, block_of)) * n(product(b.depth, tile_of));
-  return kAheadBlocks * packed * n(problem.size) <= n(device.l2_bytes) &&
-         packed <= kMostRuns * run(b.columns, b.depth, Tensor::columns, held);
-}
+double run_of_columns(const Blocking& b) { return run(b.columns, b.depth, Tensor::columns, held); }
 
 CpuContractionCounts counts_of(const Blocking& b, const Problem& problem) {
   CpuContractionCounts does;

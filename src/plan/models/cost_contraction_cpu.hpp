@@ -36,26 +36,8 @@ double time_of(double cycles, double longest_share, double memory_us, const CpuM
 std::vector<TimePart> time_parts(const CpuContractionCycles& cycles, double longest_share, double memory_us,
                                  const CpuModel& device);
 
-/// Whether few rows multiply columns that come from memory, so that their coming is much of the time.
-bool multiplies_out_of_memory(const Blocking& blocking, const Problem& problem, const CpuModel& device);
-/// Whether such columns are packed.
-inline bool packs_from_memory(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
-  return blocking.pack_columns && multiplies_out_of_memory(blocking, problem, device);
-}
-/// Whether such columns are read in place by several tiles of rows, whatever their blocks.
-inline bool may_read_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device) {
-  return !blocking.pack_columns && !blocking.across() && parts_of(blocking.rows, tile_of) > 1 &&
-         multiplies_out_of_memory(blocking, problem, device);
-}
-/// And in so few runs that these are fetched a round of sums, or a task, before they are multiplied.
-bool reads_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
-/// Whether columns that are packed out of memory may be fetched while the task before multiplies, whatever their
-/// blocks: where units compute vectors by halves, multiply-adds take as long as the lines take to come.
-bool may_pack_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
-/// And in so few runs, of blocks so small, that they are.
-bool packs_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
-/// Blocks that the second cache has room for then: what is packed, and the lines that the next one is made of.
-constexpr std::int64_t kAheadBlocks = 4;
+/// Elements side by side in the columns' operand, of what a block holds of it.
+double run_of_columns(const Blocking& blocking);
 
 /// Gives a register tile one block, in one task.
 void make_whole(Blocking& blocking);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "plan/models/cost_contraction_cpu.hpp"
+#include "plan/models/columns_ahead_cpu.hpp"
 
 namespace ricci::plan::gett {
 namespace {

@@ -1,0 +1,81 @@
+#include "plan/models/columns_ahead_cpu.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/models/cost_contraction_cpu.hpp"
+#include "plan/models/result_runs.hpp"
+
+namespace ricci::plan::gett {
+namespace {
+
+constexpr double kMostRuns = 4096;  // that are fetched in a task, of which its kernel has a table
+
+double amount(std::int64_t value) { return static_cast<double>(value); }
+std::int64_t in_block(const Axis& axis) { return std::min(std::max(axis.block, axis.tile), axis.extent); }
+
+/// Whether packed columns may come from memory beside multiply-adds that take so long by each line of them.
+bool comes_ahead(const Blocking& b, const Problem& problem, const CpuModel& device, double least_cycles) {
+  if (!b.pack_columns || b.columns.back().joined || b.lanes_of_both() || problem.group) return false;
+  if (!device.by_halves() || product(b.rows, extent_of) > kSomeUses || parts_of(b.depth, tile_of) > 1) return false;
+  if (line_cycles(b, problem, device) < least_cycles) return false;
+  return device.beyond_caches(amount(problem.size * product(b.columns, extent_of) * product(b.depth, extent_of)));
+}
+
+/// Whether the second cache keeps what this task reads in place and what the next one will: steps of the sum that are
+/// nearly a multiple of a way apart have few of its sets. Not timed of sums in parts, nor where units compute whole
+/// vectors.
+bool sets_suffice(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  constexpr double kWays = 8;  // that a second cache has at least
+  if (!device.by_halves() || parts_of(b.depth, tile_of) > 1) return true;
+  const double way = amount(device.l2_bytes) / kWays, size = amount(problem.size);
+  const double bytes = size * amount(product(b.columns, in_block)) * amount(product(b.depth, in_block));
+  double in_use = size;  // of a way
+  for (const auto* axes : {&b.columns, &b.depth}) {
+    for (const auto& axis : *axes)
+      in_use += std::abs(std::remainder(size * amount(axis.in_columns), way)) * amount(in_block(axis) - 1);
+  }
+  return 2 * bytes <= kWays * std::min(in_use, way);
+}
+
+}  // namespace
+
+bool multiplies_out_of_memory(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  constexpr std::int64_t kFewUses = 48;  // of each column: by more rows packing takes little of the time
+  if (b.lanes_of_both() || problem.group || product(b.rows, extent_of) > kFewUses) return false;
+  const double all = amount(product(problem.batch, extent_of)) * amount(product(b.columns, extent_of));
+  return device.beyond_caches(all * amount(product(b.depth, extent_of)) * amount(problem.size));
+}
+
+bool reads_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  if (!may_read_ahead(b, problem, device)) return false;
+  return amount(product(b.columns, in_block)) * amount(product(b.depth, extent_of)) <= kMostRuns * run_of_columns(b) &&
+         sets_suffice(b, problem, device);
+}
+
+double line_cycles(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  const double vector = amount(problem.size * b.lanes),
+               sums = amount(product(b.rows, tile_of)) * (problem.complex ? 2 : 1);
+  return sums / 2 * 64 / std::min(vector, amount(device.datapath_bytes));
+}
+
+bool may_pack_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  return comes_ahead(b, problem, device, kLongLine);
+}
+
+bool may_gather_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  constexpr double kShortLine = 3;
+  return problem.shares_lines && packs_from_memory(b, problem, device) && comes_ahead(b, problem, device, kShortLine);
+}
+
+bool packs_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  if (b.row_tasks > 1 || b.column_tasks < 2) return false;
+  const bool may_gather = may_gather_ahead(b, problem, device);
+  if (!may_gather && !may_pack_ahead(b, problem, device)) return false;
+  const double packed = amount(product(b.columns, block_of)) * amount(product(b.depth, tile_of));
+  if (kAheadBlocks * packed * amount(problem.size) > amount(device.l2_bytes)) return false;
+  if (packed > kMostRuns * run_of_columns(b)) return false;
+  return may_pack_ahead(b, problem, device) || gathered_runs(b, problem, device).has_value();
+}
+
+}  // namespace ricci::plan::gett
