@@ -306,6 +306,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
   void begin(const kernel::FetchRows& fetch) {
     runs_ = true;
     table("rows_ahead", fetch.rows);
+    if (fetch.rounds.size() > 1) table("rounds_ahead", fetch.rounds);
     begin(fetch.from.array, text_.pointer(fetch.from));
     if (fetch.tasks > 1) rows_ahead(fetch, "first");
   }
@@ -313,8 +314,9 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     const auto& array = kernel_.array(fetch.from.array);
     const auto bytes = fetch.length * size_of(array.type);
     const auto begins = fmt::format("begin_{}({})", array.name, task);
-    if (fetch.first == 0) return w_.line("RowsAhead<rows_ahead, {}, {}> ahead({});", bytes, c_type(array.type), begins);
-    w_.line("RowsAhead<rows_ahead, {}, {}, {}> ahead(begin_{}(task), {});", bytes, c_type(array.type), fetch.first,
+    if (fetch.rounds.size() == 1)
+      return w_.line("RowsAhead<rows_ahead, {}, {}> ahead({});", bytes, c_type(array.type), begins);
+    w_.line("RowsAhead<rows_ahead, {}, {}, rounds_ahead> ahead(begin_{}(task), {});", bytes, c_type(array.type),
             array.name, begins);
   }
   void next_rows(const kernel::FetchRows& fetch, const char* task) {

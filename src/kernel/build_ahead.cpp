@@ -19,14 +19,20 @@ void Builder::prefetch(const std::string& operand) {
   const auto is_named = [&](const Access& access) { return kernel_.array(access.array).name == operand; };
   FetchRows rows;
   std::vector<Digit> digits, rounds;  // of what is read together, and of parts of sums one after the other
-  for (const auto& statement : order_[count - 1].first) {
-    const auto* copy = std::get_if<Copy>(&statement.node);
-    if (copy == nullptr || !is_named(copy->from)) continue;
-    if (!copy->quotients.empty()) fail("neighbours of joined indices are not known beforehand");
-    rows.from = copy->from;
-    digits = copy->digits;
+  // In the innermost loop over tasks, or over parts of sums in it.
+  for (auto k = count - 1; k < order_.size() && rows.from.array < 0; ++k) {
+    if (k >= count && !is_summed(index_of(order_[k].var))) break;
+    if (k >= count) rounds.push_back({order_[k].var, kernel_.extent(order_[k].var)});
+    for (const auto& statement : order_[k].first) {
+      const auto* copy = std::get_if<Copy>(&statement.node);
+      if (copy == nullptr || !is_named(copy->from)) continue;
+      if (!copy->quotients.empty()) fail("neighbours of joined indices are not known beforehand");
+      rows.from = copy->from;
+      digits = copy->digits;
+    }
   }
   if (rows.from.array < 0) {
+    rounds.clear();
     const auto& product = products_.front();
     for (const auto* factor : {&product.of.first, &product.of.second}) {
       const auto& staged = factor == &product.of.first ? product.first : product.second;
@@ -58,29 +64,27 @@ void Builder::prefetch(const std::string& operand) {
   }
   std::sort(sides.begin(), sides.end(), [](const Side& x, const Side& y) { return x.step < y.step; });
   rows.rows = {0};
-  const auto repeat = [&](const Side& side) {
-    const auto inner = rows.rows.size();
+  const auto repeat = [&](std::vector<std::int64_t>& places, const Side& side) {
+    const auto inner = places.size();
     if (static_cast<std::int64_t>(inner) * side.extent > kMostRows)
-      fail(fmt::format("{} is read in more than {} rows", operand, kMostRows));
+      fail(fmt::format("{} is read in more than {} rows, or rounds", operand, kMostRows));
     for (std::int64_t n = 1; n < side.extent; ++n) {
-      for (std::size_t k = 0; k < inner; ++k) rows.rows.push_back(rows.rows[k] + n * side.step);
+      for (std::size_t k = 0; k < inner; ++k) places.push_back(places[k] + n * side.step);
     }
   };
   bool apart = false;
   for (const auto& side : sides) {
     apart = apart || side.step > rows.length;
     if (apart) {
-      repeat(side);
+      repeat(rows.rows, side);
     } else {
       rows.length += (side.extent - 1) * side.step;
     }
   }
-  const auto of_round = rows.rows.size();
   std::for_each(rounds.rbegin(), rounds.rend(), [&](const Digit& round) {
-    repeat({from.coefficient(round.var), round.extent});
+    repeat(rows.rounds, {from.coefficient(round.var), round.extent});
     from = from.with(round.var, Affine(0));
   });
-  if (rows.rows.size() > of_round) rows.first = static_cast<std::int64_t>(of_round);
   ahead_ = std::move(rows);
   ahead_origin_ = origin();
 }
@@ -89,7 +93,8 @@ Statement Builder::lines_ahead() {
   const auto& array = kernel_.array(ahead_->from.array);
   // A row may begin anywhere in a line.
   const auto bytes = ahead_->length * size_of(array.type) + kLineBytes - size_of(array.type);
-  const auto lines = static_cast<std::int64_t>(ahead_->rows.size()) * ((bytes + kLineBytes - 1) / kLineBytes);
+  const auto rows = static_cast<std::int64_t>(ahead_->rows.size() * ahead_->rounds.size());
+  const auto lines = rows * ((bytes + kLineBytes - 1) / kLineBytes);
   std::int64_t tiles = 1;
   for (std::size_t k = tasks().size(); k < order_.size(); ++k) {
     if (!order_[k].sum) tiles *= kernel_.extent(order_[k].var);

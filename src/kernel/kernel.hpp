@@ -374,7 +374,7 @@ struct FetchRows {
   Access from;  ///< of this task, by names of its own
   std::vector<std::int64_t> rows;
   std::int64_t length = 1, tasks = 1, in_row = 1, early = 0;
-  std::int64_t first = 0;  ///< above 0: this task's rows from that one on, then those before it of the next one
+  std::vector<std::int64_t> rounds = {0};  ///< where they lie again: from the second on, then the next task's first
 };
 struct FetchLines {
   std::int64_t lines = 1;  ///< at most: no more than there are

@@ -221,9 +221,9 @@ class Printer {
     line("rows ahead {} of {}, {} of {}{}", text(fetch.from),
          fetch.tasks == 1 ? "the next task" : fmt::format("the next {} tasks", fetch.tasks), fetch.rows.size(),
          fetch.length,
-         fetch.early > 0   ? fmt::format(", {} early", fetch.early)
-         : fetch.first > 0 ? fmt::format(", before them this one's from {} on", fetch.first)
-                           : "");
+         fetch.early > 0           ? fmt::format(", {} early", fetch.early)
+         : fetch.rounds.size() > 1 ? fmt::format(", before them this one's of {} rounds", fetch.rounds.size() - 1)
+                                   : "");
   }
   void one(const FetchLines& fetch) { line("prefetch {} lines of rows ahead", fetch.lines); }
   void one(const Store& store) {

@@ -389,8 +389,8 @@ void Verifier::one(const FetchRows& fetch) {
   expect(!cuda(), "rows ahead on a GPU");
   expect(rounds_ == 0, "rows ahead are of a task, and are named in a loop");
   if (array_of_checked(fetch.from).space != Space::global || fetch.rows.empty() || fetch.length < 1 ||
-      fetch.tasks < 1 || fetch.in_row < fetch.tasks || fetch.early < 0 || fetch.first < 0 ||
-      fetch.first >= static_cast<std::int64_t>(fetch.rows.size()) || (fetch.first > 0 && fetch.tasks > 1))
+      fetch.tasks < 1 || fetch.in_row < fetch.tasks || fetch.early < 0 || fetch.rounds.empty() ||
+      (fetch.rounds.size() > 1 && fetch.tasks > 1))
     fail(fmt::format("{} rows of {} are prefetched for {} of {} tasks", fetch.rows.size(), fetch.length, fetch.tasks,
                      fetch.in_row));
   known(fetch.from.index.front());

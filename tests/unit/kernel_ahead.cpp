@@ -61,17 +61,32 @@ TEST_CASE("rows ahead of an operand in place are what the next round of the sum 
   const auto rounds = rows_of("tile b:8; order task c0 d0 a0 serial b0 ");
   CHECK(rounds.length == 48);
   std::vector<std::int64_t> rows;
-  for (std::int64_t round = 0; round < 3; ++round) {
-    for (std::int64_t c = 0; c < 2; ++c) {
-      for (std::int64_t b = 0; b < 8; ++b) rows.push_back(96 * 24 * c + 96 * (8 * round + b));
-    }
+  for (std::int64_t c = 0; c < 2; ++c) {
+    for (std::int64_t b = 0; b < 8; ++b) rows.push_back(96 * 24 * c + 96 * b);
   }
   CHECK(rounds.rows == rows);
-  CHECK(rounds.first == 16);
+  CHECK(rounds.rounds == std::vector<std::int64_t>{0, 8 * 96, 16 * 96});
   // Of sums in one go, the next task.
   const auto tasks = rows_of("order task c0 d0 a0 serial ");
   CHECK(tasks.rows.size() == 48);
-  CHECK(tasks.first == 0);
+  CHECK(tasks.rounds == std::vector<std::int64_t>{0});
+}
+
+TEST_CASE("rows ahead of an operand that is copied for a part of the sum are the next part's") {
+  const auto program = tests::contraction("ab,bc->ac", {{24, 24}, {24, 96}, {24, 96}}, DType::f64);
+  const std::string tiles =
+      "tile b:8; tile c:48:16; tile a:24:24:4; order task c0 a0 serial b0 a1 c1 a2; stage B at b0 scratch c1 b c;";
+  const std::string rest = "stage A at a1 scratch a2 b a; atom fma rows a columns c depth b lanes 8;";
+  auto kernel = build(program, *contraction_of(program), parse_directives(tiles + rest + "prefetch B"), Target::cpu);
+  const auto& fetch = get<FetchRows>(kernel);
+  CHECK(fetch.length == 48);
+  CHECK(fetch.rows == std::vector<std::int64_t>{0, 96, 192, 288, 384, 480, 576, 672});
+  CHECK(fetch.rounds == std::vector<std::int64_t>{0, 8 * 96, 16 * 96});
+  // 24 rows in seven lines each, over 3 x 18 register tiles.
+  CHECK(get<FetchLines>(kernel).lines == 4);
+  // What is copied inside of another loop is not.
+  const auto further = parse_directives(tiles + rest + "prefetch A");
+  CHECK_THROWS_AS(build(program, *contraction_of(program), further, Target::cpu), PlanError);
 }
 
 TEST_CASE("what is fetched for a register tile comes in the rounds of its sum") {

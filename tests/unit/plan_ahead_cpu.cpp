@@ -84,6 +84,18 @@ TEST_CASE("columns that few rows of a tile multiply are fetched a task before wh
   CHECK(prefetched(schedule(64).directives).empty());
 }
 
+TEST_CASE("columns of sums in parts are fetched for the next part where few rows of a task multiply them") {
+  const auto fetched = [&](std::int64_t rows, int datapath_bytes) {
+    const auto program = contraction("dca,cbd->ba", {{182, 173, 182}, {173, rows, 182}, {rows, 182}}, DType::f64);
+    const auto best = plan::best_candidate(program, two_threads(datapath_bytes));
+    CHECK_NOTHROW(kernel::expand(kernel::build(program, best.schedule, kernel::Target::cpu)));
+    return prefetched(best.schedule.directives);
+  };
+  CHECK(fetched(173, 32) == "B");
+  CHECK(fetched(173, 64).empty());
+  CHECK(fetched(600, 32).empty());
+}
+
 TEST_CASE("columns in place that have few sets of the second cache are not fetched ahead") {
   // Whether a candidate reads them so where the next term of the sum is so many elements away.
   const auto reads_ahead = [&](std::int64_t apart) {

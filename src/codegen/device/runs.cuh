@@ -136,22 +136,25 @@ static inline __attribute__((always_inline)) void prefetch_ends(const T* run, i6
   if ((u64)(run + count) % 64 != 0) __builtin_prefetch(run + count - 1, 1, 3);
 }
 
-// Rows of `Bytes` bytes that later tasks read, prefetched line by line; or this task's from the first on that is named,
-// and then those before it of the next task.
-template <const auto& Rows, int Bytes, class T, u64 First = 0>
+// Rows of `Bytes` bytes that later tasks read, prefetched line by line; or those of this task's rounds, from the second
+// on, and then of the first one of the next task.
+static const int one_round[] = {0};
+template <const auto& Rows, int Bytes, class T, const auto& Rounds = one_round>
 struct RowsAhead {
+  static constexpr u64 rows = sizeof(Rows) / sizeof(Rows[0]), rounds = sizeof(Rounds) / sizeof(Rounds[0]);
   const T *from, *next;
-  u64 row = First - 1, at = 0, end = 0;
+  u64 round = rounds > 1 ? 1 : 0, row = 0, at = 0, end = 0;
   RowsAhead(const T* from, const T* next = nullptr) : from(from), next(next) {}
   template <int Lines>
   inline __attribute__((always_inline)) void prefetch() {
 #pragma unroll
     for (int n = 0; n < Lines; ++n) {
       if (at >= end) {
-        constexpr u64 count = sizeof(Rows) / sizeof(Rows[0]);
-        if (row == First + count - 1) return;
-        ++row;
-        const u64 first = (u64)(First == 0 || row < count ? from + Rows[row] : next + Rows[row - count]);
+        if (row == rows) {
+          if (round % rounds == 0) return;
+          ++round, row = 0;
+        }
+        const u64 first = (u64)((round < rounds ? from + Rounds[round] : next) + Rows[row++]);
         at = first & -64, end = first + Bytes;
       }
       __builtin_prefetch((const void*)at, 0, 2);

@@ -545,7 +545,8 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
   } else if (problem_.far_result) {
     add(kernel::Directive::Kind::prefetch);
   }
-  if (reads_ahead(b, problem_, *device_) || packs_ahead(b, problem_, *device_))
+  if (reads_ahead(b, problem_, *device_) || packs_ahead(b, problem_, *device_) ||
+      packs_parts_ahead(b, problem_, *device_))
     add(kernel::Directive::Kind::prefetch, columns_name_);
   return list;
 }

@@ -14,12 +14,22 @@ constexpr double kMostRuns = 4096;  // that are fetched in a task, of which its 
 double amount(std::int64_t value) { return static_cast<double>(value); }
 std::int64_t in_block(const Axis& axis) { return std::min(std::max(axis.block, axis.tile), axis.extent); }
 
-/// Whether packed columns may come from memory beside multiply-adds that take so long by each line of them.
-bool comes_ahead(const Blocking& b, const Problem& problem, const CpuModel& device, double least_cycles) {
+constexpr double kShortLine = 3;  // cycles of multiply-adds that hide a line in part
+
+double bytes_of_columns(const Blocking& b, const Problem& problem) {
+  return amount(problem.size * product(b.columns, extent_of) * product(b.depth, extent_of));
+}
+
+/// Whether packed columns may come beside multiply-adds that take so long by each line of them.
+bool comes_beside(const Blocking& b, const Problem& problem, const CpuModel& device, double least_cycles) {
   if (!b.pack_columns || b.columns.back().joined || b.lanes_of_both() || problem.group) return false;
-  if (!device.by_halves() || product(b.rows, extent_of) > kSomeUses || parts_of(b.depth, tile_of) > 1) return false;
-  if (line_cycles(b, problem, device) < least_cycles) return false;
-  return device.beyond_caches(amount(problem.size * product(b.columns, extent_of) * product(b.depth, extent_of)));
+  return device.by_halves() && line_cycles(b, problem, device) >= least_cycles;
+}
+
+/// And few rows multiply them, in one part of the sum.
+bool comes_ahead(const Blocking& b, const Problem& problem, const CpuModel& device, double least_cycles) {
+  return product(b.rows, extent_of) <= kSomeUses && parts_of(b.depth, tile_of) == 1 &&
+         comes_beside(b, problem, device, least_cycles) && device.beyond_caches(bytes_of_columns(b, problem));
 }
 
 /// Whether the second cache keeps what this task reads in place and what the next one will: steps of the sum that are
@@ -64,7 +74,6 @@ bool may_pack_ahead(const Blocking& b, const Problem& problem, const CpuModel& d
 }
 
 bool may_gather_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  constexpr double kShortLine = 3;
   return problem.shares_lines && packs_from_memory(b, problem, device) && comes_ahead(b, problem, device, kShortLine);
 }
 
@@ -76,6 +85,20 @@ bool packs_ahead(const Blocking& b, const Problem& problem, const CpuModel& devi
   if (kAheadBlocks * packed * amount(problem.size) > amount(device.l2_bytes)) return false;
   if (packed > kMostRuns * run_of_columns(b)) return false;
   return may_pack_ahead(b, problem, device) || gathered_runs(b, problem, device).has_value();
+}
+
+bool packs_parts_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  const auto rows_of_task = product(b.rows, [](const Axis& axis) { return std::min(axis.task, axis.extent); });
+  const auto parts = parts_of(b.depth, tile_of);
+  if (parts == 1 || rows_of_task > kSomeUses || !comes_beside(b, problem, device, kShortLine)) return false;
+  // Beside the other operand and the result few of them stay in the last cache from one task to the next.
+  if (2 * bytes_of_columns(b, problem) < amount(device.cache_bytes)) return false;
+  constexpr double kLongRun = 512;  // bytes: what finds the next of shorter ones takes longer than it saves
+  if (amount(problem.size) * run_of_columns(b) < kLongRun) return false;
+  const double terms = amount(product(b.depth, tile_of)), columns = terms * amount(product(b.columns, block_of));
+  const double rows = b.pack_rows ? terms * amount(product(b.rows, block_of)) : 0;
+  if (amount(problem.size) * (2 * columns + rows) > amount(device.l2_bytes)) return false;
+  return amount(parts) <= kMostRuns && columns <= kMostRuns * run_of_columns(b);
 }
 
 }  // namespace ricci::plan::gett

@@ -33,5 +33,7 @@ bool may_gather_ahead(const Blocking& blocking, const Problem& problem, const Cp
 bool packs_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 /// Blocks that the second cache has room for then: what is packed, and the lines that the next one is made of.
 inline constexpr std::int64_t kAheadBlocks = 4;
+/// Whether packed columns are fetched for the next part of a sum while one is multiplied. Its price is that without.
+bool packs_parts_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
 }  // namespace ricci::plan::gett
