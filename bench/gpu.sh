@@ -140,7 +140,8 @@ for step in $steps; do
         --set grid --device gpu --commit "${COMMIT:-unknown}" --output "$out/run-grid.json" >"$out/run-grid.txt" 2>&1 || true
       "$build/bin/ricci-bench" run $programs/chemistry/ccsd_t_18.ricci --extent i=24 --extent j=24 --extent k=24 --extent a=24 \
         --extent b=24 --extent c=24 --extent l=24 --extent d=24 --extent p=24 --extent q=24 --set ccsd_t_18_size_c \
-        --device gpu --commit "${COMMIT:-unknown}" --output "$out/run-ccsd_t_18.json" >"$out/run-ccsd_t_18.txt" 2>&1 || true
+        --device gpu --product f64 ${CUTENSOR:+--cutensor "$CUTENSOR"} \
+        --commit "${COMMIT:-unknown}" --output "$out/run-ccsd_t_18.json" >"$out/run-ccsd_t_18.txt" 2>&1 || true
       "$build/bin/ricci-bench" run $programs/interactions/prefix_sum.ricci bench/problems/prefix_sum_i32.ricci \
         --extent i=$((1 << 26)) --set prefix_sum --device gpu \
         --commit "${COMMIT:-unknown}" --output "$out/run-prefix_sum.json" >"$out/run-prefix_sum.txt" 2>&1 || true

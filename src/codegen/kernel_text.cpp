@@ -334,7 +334,8 @@ std::string KernelText::scatter(const kernel::Scatter& scatter) {
 
 std::string KernelText::let(const kernel::Let& let) {
   if (let.value) return value(*let.value);
-  const auto text = quotient(let, cpu_ || is_wide(let.of));
+  auto text = quotient(let, cpu_ || is_wide(let.of));
+  if (let.anew) text = fmt::format("anew({})", text);
   return let.most >= 0 ? fmt::format("{} < {} ? {} : {}", text, let.most, text, affine(Affine(let.most))) : text;
 }
 

@@ -352,7 +352,12 @@ void Builder::stage(const Directive& directive) {
   array.tf32 = of_group && instruction_->a.type == AtomType::tf32;
   array.shape = {stride};
   array.origin = origin();
-  staged.array = array_of(std::move(array));
+  if (group_ != nullptr && kernel_.target == Target::cuda) {
+    to = to + Affine(add_to_round(std::move(array)));
+    staged.array = *round_array_;
+  } else {
+    staged.array = array_of(std::move(array));
+  }
   staged.access = {staged.array, {to}};
   copy.to = staged.access;
   copy.from = global((is_first ? contraction.first : contraction.second).load);
@@ -386,6 +391,23 @@ void Builder::spread_rows(Array& array, const Copy& copy, int padding) const {
   if (array.swizzle.mask == 0 || padding != 0)
     fail(fmt::format("a warp group reads rows of 32, 64 or 128 bytes with nothing between them, and these have {}",
                      row));
+}
+
+std::int64_t Builder::add_to_round(Array array) {
+  constexpr std::int64_t kLine = 128;
+  const auto line = kLine / size_of(array.type), elements = (array.shape.front() + line - 1) / line * line;
+  const auto at = round_elements_;
+  round_elements_ += elements;
+  array.name = "tiles";
+  array.shape = {round_elements_};
+  array.alignment = kLine;
+  if (!round_array_) {
+    round_array_ = array_of(std::move(array));
+  } else {
+    auto& shape = kernel_.arrays[static_cast<std::size_t>(*round_array_)].shape;
+    shape.front() = std::max(shape.front(), round_elements_);
+  }
+  return at;
 }
 
 int Builder::array_of(Array array) {
@@ -452,7 +474,6 @@ Kernel build(const ir::Program& program, const Group& group, Directives directiv
              std::size_t count) {
   const auto added = take_added(directives, count);
   const auto stop = directives.begin() + static_cast<std::ptrdiff_t>(std::min(count, directives.size()));
-  if (target != Target::cpu) throw PlanError("schedule: no groups of products on this target yet");
   auto kernel = with_arguments(program, target, vector_bytes);
   const auto is_head = [](const Directive& d) { return d.kind == Kind::products; };
   const auto heads = std::count_if(directives.begin(), directives.end(), is_head);
@@ -480,6 +501,8 @@ Kernel build(const ir::Program& program, const Group& group, Directives directiv
       computed[k] = true;
       products.push_back({group.products[k]});
     }
+    if (target == Target::cuda && products.size() > 1)
+      refuse(*from, "on a GPU each section has one product, whose sums go on to the next");
     const auto end = std::find_if(from + 1, directives.end(), is_head);
     auto& section = sections.emplace_back(kernel, program, std::move(products), &group);
     section.run({from + 1, end}, static_cast<std::size_t>(stop - from) - 1);
@@ -487,10 +510,13 @@ Kernel build(const ir::Program& program, const Group& group, Directives directiv
       refuse(*std::find_if(from, end, [](const Directive& d) { return d.kind == Kind::order; }),
              "all sections of a group have the same tasks");
     const bool received = exchanges(from);
+    if (target == Target::cuda && received != (sections.size() > 1))
+      refuse(*from, sections.size() > 1 ? "on a GPU sums stay in registers, and `exchange` is missing"
+                                        : "there is no section before the first, whose sums it takes");
     if (received && sections.size() == 1) throw PlanError("schedule: exchange: there is no section before the first");
     Builder::Passing passing;
     passing.is_last = static_cast<std::ptrdiff_t>(sections.size()) == heads;
-    passing.on = !passing.is_last && exchanges(end) && is_computed(end);
+    passing.on = !passing.is_last && (target == Target::cuda || (exchanges(end) && is_computed(end)));
     passing.from = received && section.has_atoms() ? &sections[sections.size() - 2] : nullptr;
     passing.adds = passing.from != nullptr ? passing.from->adds() : block >= 0;
     if (!passing.is_last && !passing.on && block < 0) block = section.add_block();

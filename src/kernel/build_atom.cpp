@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "kernel/atom_types.hpp"
 #include "kernel/builder.hpp"
@@ -23,6 +24,7 @@ void Builder::atom(const Directive& directive) {
   if ((kernel_.target == Target::cuda) != (directive.warps[0] > 0))
     fail(kernel_.target == Target::cuda ? "warps are missing" : "warps on a CPU");
   for (const auto& [word, names] : directive.loops) {
+    if (word == "warp") continue;
     for (const auto& name : names) {
       const auto var = loop(name);
       if (place(var)) fail(fmt::format("{} is a loop of the order", name));
@@ -36,6 +38,9 @@ void Builder::atom(const Directive& directive) {
   const bool fma = kernel_.target == Target::cpu ? directive.subject == "fma" : find_fma(directive.subject) != nullptr;
   if (!fma && (kernel_.target == Target::cpu || instruction_ == nullptr))
     fail(fmt::format("there is no atom {}{}", directive.subject, kernel_.target == Target::cpu ? " on a CPU" : ""));
+  for (const auto& [word, names] : directive.loops) {
+    if (word == "warp") order_warps(mma.spread, names, mma);
+  }
   if (kernel_.target == Target::cuda) {
     set_threads(mma);
     kernel_.blocks = directive.blocks;
@@ -110,14 +115,40 @@ void Builder::atom(const Directive& directive) {
   mma.negative = contraction.negative;
   mma.outer = contraction.indices(Role::depth).empty() && contraction.indices(Role::summed).empty();
   make_accumulator(mma, lanes);
+  if (group_ != nullptr && is_complex(contraction.type) && (lanes > 1 || kernel_.target == Target::cuda))
+    fail("no groups of complex products yet");
   if (lanes > 1 && is_complex(contraction.type)) {
-    if (group_ != nullptr) fail("no groups of complex products yet");
     const auto& out = program_.statement();
     const auto written = result().value(out.value, mma.accumulator);
     const auto rule = unpaired(kernel_, result().element(), written, mma.accumulator, mma.columns.back().var);
     if (!rule.empty()) fail(rule);
   }
   ++atoms_;
+}
+
+void Builder::order_warps(Spread& spread, const std::vector<std::string>& names, const Mma& mma) const {
+  if (kernel_.target == Target::cpu) fail("there are no warps on a CPU");
+  if (names.empty() || names.size() > spread.order.size())
+    fail(fmt::format("a warp's number has 1 to {} digits", spread.order.size()));
+  std::array<std::size_t, 2> next = {0, 0};  // digits of columns and of rows that are the warps'
+  std::array<std::int64_t, 2> warps = {1, 1};
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const auto var = loop(names[k]);
+    const auto is_next = [&](bool of_rows) {
+      const auto& digits = of_rows ? mma.rows : mma.columns;
+      return next[of_rows] < digits.size() && digits[next[of_rows]].var == var;
+    };
+    const bool of_rows = is_next(true);
+    if (!of_rows && !is_next(false))
+      fail(fmt::format("warps have the slowest digits of the rows and of the columns, which {} is none of", names[k]));
+    const auto extent = kernel_.extent(var);
+    if (extent < 2 || extent > kMostThreads / kWarp) fail(fmt::format("{} is no digit of a warp's number", names[k]));
+    spread.order[k] = {static_cast<std::int8_t>(extent), of_rows};
+    ++next[of_rows];
+    warps[of_rows] *= extent;
+  }
+  if (warps[1] != spread.warp_rows || warps[0] != spread.warp_columns)
+    fail(fmt::format("its digits make {}x{} warps", warps[1], warps[0]));
 }
 
 void Builder::set_threads(Mma& mma) {
@@ -129,20 +160,22 @@ void Builder::set_threads(Mma& mma) {
   for (const auto& digit : mma.batch) products *= digit.extent;
   const auto threads = std::int64_t{kWarp} * mma.spread.warps() * (products / lanes);
   if (threads > kMostThreads) fail(fmt::format("more than {} threads in a block", kMostThreads));
+  if (exchanged_ && threads != kernel_.threads) fail("all sections of a group have the same number of threads");
   mma.spread.batches = static_cast<int>(products / lanes);
   kernel_.threads = static_cast<int>(threads);
 }
 
 void Builder::check_group(const Mma& mma) const {
+  if (group_ != nullptr) fail("groups of warps multiply no groups of products yet");
   const auto count = [](const std::vector<Digit>& digits) {
     std::int64_t n = 1;
     for (const auto& digit : digits) n *= digit.extent;
     return n;
   };
-  const auto& [warp_rows, warp_columns, run_rows, run_columns, run_depth, batches] = mma.spread;
+  const auto& [warp_rows, warp_columns, run_rows, run_columns, run_depth, batches, order] = mma.spread;
   // Rows along the depth may be fewer: those of the last products are dropped.
   const auto whole = [](std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; };
-  if (warp_columns != 1 || warp_rows % instruction_->warps != 0 ||
+  if (warp_columns != 1 || mma.spread.ordered() || warp_rows % instruction_->warps != 0 ||
       whole(count(mma.rows), std::int64_t{instruction_->m} * instruction_->warps) !=
           std::int64_t{instruction_->m} * warp_rows)
     fail(fmt::format("groups of {} warps take {} rows each, and all columns", instruction_->warps,
@@ -321,6 +354,16 @@ void Builder::check_exchange(const Builder& before) const {
   if (a.type != b.type || a.lanes != b.lanes) refuse("registers of both sections are alike");
   if (a.lanes > 1 && (to.columns.back().extent == 1 || from.columns.back().extent == 1))
     refuse("lanes are of an index of several values");
+  if (kernel_.target == Target::cuda) {
+    // Lanes and warps are, and a digit is theirs as a whole, or a part of it that is.
+    for (const auto* side : {&to.rows, &to.columns}) {
+      for (const auto& digit : *side) {
+        if (!std::has_single_bit(static_cast<std::uint64_t>(digit.extent)))
+          refuse("on a GPU levels of indices in registers have 1, 2, 4, ... values");
+      }
+    }
+    return;
+  }
   if (const auto rule = broken_by_stack(stack_bytes(a) + stack_bytes(b)); !rule.empty())
     refuse(("registers of both sections " + rule).c_str());
 }
@@ -353,8 +396,9 @@ Body Builder::loop_of(std::size_t k, Body inner) {
   }
   loop.body = std::move(order_[k].first);
   for (auto& statement : inner) loop.body.push_back(std::move(statement));
-  const bool named = last_ && loop.bind == Bind::cluster;  // by the block's place
-  if (kernel_.extent(loop.var) == 1 || named) return std::move(loop.body);
+  const bool named = last_ && loop.bind == Bind::cluster;   // by the block's place
+  const bool piped = group_ != nullptr && loop.stages > 1;  // with the rounds of other sections
+  if ((kernel_.extent(loop.var) == 1 && !piped) || named) return std::move(loop.body);
   return {{std::move(loop), order_[k].origin}};
 }
 

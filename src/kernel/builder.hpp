@@ -226,7 +226,12 @@ class Builder {
 
   /// A new array, or one of an earlier section, whose elements nothing reads any more.
   int array_of(Array array);
+  /// Room for an operand in the one array that all rounds of a group's sections on a GPU stage theirs in, so that those
+  /// of later sections are copied while earlier ones multiply: where in it.
+  std::int64_t add_to_round(Array array);
 
+  /// The digits of a warp's number, the slowest first.
+  void order_warps(Spread& spread, const std::vector<std::string>& names, const Mma& mma) const;
   /// The threads of a block: warps for each of the products side by side.
   void set_threads(Mma& mma);
 
@@ -300,9 +305,11 @@ class Builder {
   std::vector<Axis> axes_;  // per index of the program, and behind them those that are joined
   std::size_t earlier_vars_, earlier_arrays_;
   std::vector<std::size_t> reused_;  // arrays of earlier sections
-  std::vector<Let> quotients_;       // indices that are joined, by the values of their axes
-  std::vector<Let> lanes_;           // columns that are joined for lanes, by the value of these
-  std::vector<Digit> columns_;       // of the register tile, each for itself
+  std::optional<int> round_array_;   // of a group's section on a GPU, and what its operands take of it
+  std::int64_t round_elements_ = 0;
+  std::vector<Let> quotients_;  // indices that are joined, by the values of their axes
+  std::vector<Let> lanes_;      // columns that are joined for lanes, by the value of these
+  std::vector<Digit> columns_;  // of the register tile, each for itself
   std::vector<Ordered> order_;
   std::size_t atoms_ = 0;  // of the products so far
   bool nontemporal_ = false, prefetched_ = false;

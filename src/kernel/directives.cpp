@@ -25,7 +25,7 @@ constexpr std::pair<unsigned, std::string_view> kReaders[] = {{kProducts, "the p
                                                               {kMoves, "what only moves elements"}};
 
 constexpr std::string_view kBindings[] = {"task", "cluster", "last", "serial", "thread", "sum"};
-constexpr std::string_view kSides[] = {"rows", "columns", "depth", "batch"};
+constexpr std::string_view kSides[] = {"rows", "columns", "depth", "batch", "warp"};
 constexpr std::string_view kStaged[] = {"vector", "rows", "along", "across", "packing"};
 constexpr std::string_view kWritten[] = {"vector", "workers"}, kLaid[] = {"elements", "swizzle"}, kJoined[] = {"table"};
 constexpr int kMany = 1 << 20;

@@ -23,10 +23,26 @@ Threads::Threads(Kernel& of, const Spread& spread) : kernel(of), count(kWarp * s
   thread = loop_var("t", count);
   taken_.insert(kernel.vars.back().name);
   const auto t = Affine::of(thread);
-  warp_row = let(names, "warp_row", t, static_cast<std::int64_t>(kWarp) * spread.warp_columns, spread.warp_rows);
-  warp_column = let(names, "warp_column", t, kWarp, spread.warp_columns);
+  place(spread);
   group = let(names, "group", t, 4, 8);
   member = let(names, "member", t, 1, 4);
+}
+
+void Threads::place(const Spread& spread) {
+  if (!spread.ordered()) {
+    warp_row = digit("warp_row", std::int64_t{kWarp} * spread.warp_columns, spread.warp_rows);
+    warp_column = digit("warp_column", kWarp, spread.warp_columns);
+    return;
+  }
+  warp_row = warp_column = Affine(0);
+  std::int64_t below = 1, rows = 1, columns = 1;
+  for (const auto& [extent, of_rows] : spread.order | std::views::reverse) {
+    if (extent == 1) continue;
+    auto& place = of_rows ? warp_row : warp_column;
+    place = place + (of_rows ? rows : columns) * digit("warp_digit", kWarp * below, extent);
+    (of_rows ? rows : columns) *= extent;
+    below *= extent;
+  }
 }
 
 Affine Threads::let(Body& body, const std::string& name, const Affine& of, std::int64_t divisor, std::int64_t modulus) {
@@ -557,10 +573,24 @@ class Expander {
   int repeats_ = 0;  ///< loops around what is being expanded
 };
 
+/// A group's sections, in the loops over its blocks; nothing where there are none.
+std::optional<Body> of_block(Kernel& kernel, const Body& body) {
+  if (body.empty()) return std::nullopt;
+  if (std::holds_alternative<Section>(body.front().node)) return sections_expanded(kernel, body);
+  const auto* loop = std::get_if<Loop>(&body.front().node);
+  if (loop == nullptr || !numbers_blocks(loop->bind)) return std::nullopt;
+  auto inner = of_block(kernel, loop->body);
+  if (!inner) return std::nullopt;
+  Loop outer = *loop;
+  outer.body = std::move(*inner);
+  return only({std::move(outer), body.front().origin});
+}
+
 }  // namespace
 }  // namespace cuda
 
 Body expand_cuda(Kernel& kernel, const Body& body) {
+  if (auto sections = cuda::of_block(kernel, body)) return std::move(*sections);
   const auto* mma = cuda::product_of(body);
   if (mma == nullptr) throw PlanError("schedule: a kernel for a GPU needs an atom");
   return cuda::Expander(kernel, *mma).run(body);

@@ -25,6 +25,9 @@ struct Threads {
 
   Threads(Kernel& of, const Spread& spread);
 
+  /// Where the thread's warp is in a tile that is spread so, over as many warps.
+  void place(const Spread& spread);
+
   /// of / divisor % modulus (0: no remainder is taken), named in `body` unless it is an expression or a constant.
   Affine let(Body& body, const std::string& name, const Affine& of, std::int64_t divisor, std::int64_t modulus);
   /// The thread's number / divisor % modulus, named in front of all loops once.
@@ -180,6 +183,9 @@ class GroupProducts {
   const WarpTile& tile_;
   std::vector<int> registers_ = {};  ///< of the first operand, taken in turns
 };
+
+/// What a block does of a group's sections.
+Body sections_expanded(Kernel& kernel, const Body& block);
 
 /// Every element of the accumulator to memory.
 Body flushed(Threads& threads, const Flush& flush, const WarpTile& tile);

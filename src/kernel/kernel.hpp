@@ -12,6 +12,7 @@
 #include "ir/program.hpp"
 #include "kernel/affine.hpp"
 #include "kernel/layout.hpp"
+#include "kernel/spread.hpp"
 #include "kernel/tensor_map.hpp"
 
 namespace ricci::kernel {
@@ -180,6 +181,7 @@ struct Let {
   std::int64_t most = -1;
   std::vector<std::int64_t> values = {};  ///< in place: var is one of these, number `of`
   std::optional<Value> value = {};
+  bool anew = false;    ///< CUDA, beside asynchronous copies: what is made of it is not kept from where it was before
   bool tabled = false;  ///< of a copy's quotients on a GPU: several make an entry of one table where rounds differ
 };
 
@@ -238,15 +240,6 @@ struct Copy {
   std::optional<Boxes> boxes = {};    ///< by a tensor map, in place of the threads of a block
 };
 
-/// CUDA: how the tile of a block is spread over warps, and how many neighbours one lane holds. Warps of different
-/// `batches` have products of their own, of as many rows and columns.
-struct Spread {
-  int warp_rows = 1, warp_columns = 1;
-  int run_rows = 1, run_columns = 1, run_depth = 1;
-  int batches = 1;
-  int warps() const noexcept { return warp_rows * warp_columns * batches; }
-};
-
 /// acc += a * b (negative, on a CPU: acc -= a * b) for all digits: `rows` are those of operand a, `columns` those of b
 /// and, innermost first, the lanes; `depth` those summed over; `batch`, on a GPU, those of a product among others side
 /// by side: of warps and, where the atom has lanes for several, last of these. The atom decides how acc is laid out.
@@ -291,8 +284,8 @@ struct Clear {
   int array = -1;
 };
 
-/// CPU: a register tile becomes what another one holds, element by element: both are of the same digits, which are
-/// rows, columns and lanes of each in its own way.
+/// A register tile becomes what another one holds, element by element: both are of the same digits, which are rows,
+/// columns and lanes of each in its own way.
 struct TileExchange {
   struct Tile {
     int array = -1;

@@ -88,7 +88,12 @@ class Printer {
   }
   std::string text(const Spread& spread) const {
     if (kernel_.target == Target::cpu) return {};
-    return fmt::format(", warps {}x{} runs {}x{}x{}", spread.warp_rows, spread.warp_columns, spread.run_rows,
+    std::string order;
+    for (const auto& [extent, of_rows] : spread.order) {
+      if (extent > 1)
+        order += fmt::format("{}{} {}", order.empty() ? " by " : ", ", extent, of_rows ? "rows" : "columns");
+    }
+    return fmt::format(", warps {}x{}{} runs {}x{}x{}", spread.warp_rows, spread.warp_columns, order, spread.run_rows,
                        spread.run_columns, spread.run_depth);
   }
   std::string text(const std::vector<Digit>& digits) const {
@@ -120,7 +125,8 @@ class Printer {
     if (let.value) return line("let {} = {}", name(let.var), print(kernel_, *let.value));
     if (!let.values.empty())
       return line("let {} = number {} of {}", name(let.var), text(let.of), fmt::join(let.values, " "));
-    line("let {} = ({}){}{}{}", name(let.var), text(let.of), let.divisor > 1 ? fmt::format(" / {}", let.divisor) : "",
+    line("let {} = {}({}){}{}{}", name(let.var), let.anew ? "anew " : "", text(let.of),
+         let.divisor > 1 ? fmt::format(" / {}", let.divisor) : "",
          let.modulus > 0 ? fmt::format(" % {}", let.modulus) : "",
          let.most >= 0 ? fmt::format(" at most {}", let.most) : "");
   }

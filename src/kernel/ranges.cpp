@@ -81,7 +81,7 @@ Affine Ranges::spelt_out(Affine affine) const {
 
 /// With names of multiples in place of what they are multiples of.
 Affine Ranges::in_names(Affine affine) const {
-  for (const auto& [var, of, divisor, modulus, in_place, most, values, value, tabled] : named_) {
+  for (const auto& [var, of, divisor, modulus, in_place, most, values, value, anew, tabled] : named_) {
     if (divisor != 1 || modulus != 0 || of.terms.size() != 1 || of.constant != 0) continue;
     const auto& [multiplied, factor] = of.terms.front();
     const auto coefficient = affine.coefficient(multiplied);

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 #include "kernel/expand.hpp"
@@ -59,16 +60,18 @@ Layout placed(const Layout& numbers, const Side& rows, const Side& columns) {
 
 /// Fragments of a warp's and a block's atoms: of each warp those along `inner` first, then those along the other
 /// coordinate.
-Layout spread(const Layout& fragment, const Side& rows, const Side& columns, int inner, std::int64_t warp_rows,
-              std::int64_t warp_columns) {
+Layout spread(const Layout& fragment, const Side& rows, const Side& columns, int inner, const WarpTile& tile) {
   const std::array sides = {&rows, &columns};
   Layout atoms, warps;
   for (const int along : {inner, 1 - inner})
     atoms.add(LayoutAxis::reg,
               atoms.shape[static_cast<std::size_t>(along)] = sides[static_cast<std::size_t>(along)]->atoms(), along, 1);
   warps.shape = {rows.warps, columns.warps, 1};
-  warps.add(LayoutAxis::warp, warp_columns, 1, columns.warps > 1 ? 1 : 0)
-      .add(LayoutAxis::warp, warp_rows, 0, rows.warps > 1 ? 1 : 0);
+  std::int64_t below[2] = {1, 1};  // columns, rows
+  for (const auto& [extent, of_rows] : tile.order | std::views::reverse) {
+    warps.add(LayoutAxis::warp, extent, of_rows ? 0 : 1, (of_rows ? rows : columns).warps > 1 ? below[of_rows] : 0);
+    below[of_rows] *= extent;
+  }
   return placed(product(product(fragment, atoms), warps), rows, columns);
 }
 
@@ -130,9 +133,9 @@ Affine Side::position(const Affine& warp, const Affine& outer, int within) const
   return at(elements()) * warp + at(block()) * outer + Affine(at(within));
 }
 
-Layout WarpTile::a() const { return spread(lanes_first(atom->a.layout), rows, depth, 0, rows.warps, columns.warps); }
-Layout WarpTile::b() const { return spread(lanes_first(atom->b.layout), depth, columns, 1, rows.warps, columns.warps); }
-Layout WarpTile::c() const { return spread(atom->c.layout, rows, columns, 1, rows.warps, columns.warps); }
+Layout WarpTile::a() const { return spread(lanes_first(atom->a.layout), rows, depth, 0, *this); }
+Layout WarpTile::b() const { return spread(lanes_first(atom->b.layout), depth, columns, 1, *this); }
+Layout WarpTile::c() const { return spread(atom->c.layout, rows, columns, 1, *this); }
 
 int WarpTile::register_of(const Fragment& fragment, int along, int across) {
   const auto layout = lanes_first(fragment.layout);
@@ -150,6 +153,11 @@ WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vec
   tile.rows = side(product(rows), spread.warp_rows, tile.atom->a, 0, spread.run_rows);
   tile.columns = side(product(columns), spread.warp_columns, tile.atom->b, 1, spread.run_columns);
   tile.depth = side(product(depth), 1, tile.atom->a, 1, spread.run_depth);
+  tile.order = spread.order;
+  if (!spread.ordered()) {
+    tile.order[0] = {static_cast<std::int8_t>(spread.warp_rows), true};
+    tile.order[1] = {static_cast<std::int8_t>(spread.warp_columns), false};
+  }
   tile.columns.apart = !tile.fma() && is_complex(sums);
   if (const int shared = tile.atom->a.per_register(); shared > 1 && spread.run_depth != shared)
     throw PlanError(fmt::format("schedule: runs of {} along the depth, and registers of {} hold {}", spread.run_depth,

@@ -43,6 +43,7 @@ struct Side {
 struct WarpTile {
   const Atom* atom = nullptr;
   Side rows, columns, depth;
+  std::array<WarpDigit, 6> order = {};  ///< of warps, as of Spread
   bool fma() const noexcept { return atom->k == 1; }
   /// Columns of the accumulator that a lane holds are 4 apart and those of neighbouring lanes are neighbours; else the
   /// other way round. Complex results are as wide as an access, and a warp writes whole sectors with one.

@@ -157,7 +157,9 @@ bool Runtime::Impl::load_chosen(Plan::Impl& plan, Step& step) {
   const auto spills = [](const Step& one) { return one.kernel()->loaded->spill_bytes; };
   const bool fresh = !shared && step.kernel()->loaded->outcome == cache::Outcome::made;
   const bool multiplies = kernel::has_atom(step.schedule.directives);
-  if (!fresh || spills(step) == 0 || step.reason != plan::Reason::estimated || step.whole ||
+  // Sums of a group take most registers of every schedule: what is spilled beside them are places of copies.
+  const bool of_group = kernel::has(step.schedule.directives, kernel::Directive::Kind::products);
+  if (!fresh || of_group || spills(step) == 0 || step.reason != plan::Reason::estimated || step.whole ||
       !(multiplies || kernel::has_write(step.schedule.directives))) {
     save();
     return shared;

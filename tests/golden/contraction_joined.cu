@@ -141,6 +141,7 @@ f64_abcd_aecf_to_debf_9x15x5x3x7x6(const double* __restrict__ A, const double* _
     }
     commit_async();
   }
+  vec<double, 2> C_before[1][8] = {};
   const int d_row = (32 * bd0 + 16 * warp_row + 2 * group) % 3;
   const int b_row = (32 * bd0 + 16 * warp_row + 2 * group) / 3;
   if (32 * bd0 + 16 * warp_row + 2 * group < 45) {
@@ -149,19 +150,43 @@ f64_abcd_aecf_to_debf_9x15x5x3x7x6(const double* __restrict__ A, const double* _
       const int f_column = (32 * ef0 + 2 * member + 8 * j) % 6;
       const int e_column = (32 * ef0 + 2 * member + 8 * j) / 6;
       if (32 * ef0 + 2 * member + 8 * j < 42) {
-        store(C + 630 * d_row + 6 * b_row + f_column + 90 * e_column, vec<double, 2>{2.0 * sum[0][j][0] + 0.5 * load<vec<double, 2>>(C + 630 * d_row + 6 * b_row + f_column + 90 * e_column).at[0], 2.0 * sum[0][j][1] + 0.5 * load<vec<double, 2>>(C + 630 * d_row + 6 * b_row + f_column + 90 * e_column).at[1]});
+        C_before[0][j] = load<vec<double, 2>>(C + 630 * d_row + 6 * b_row + f_column + 90 * e_column);
       }
     }
   }
   const int d_row_ = (32 * bd0 + 16 * warp_row + 2 * group + 1) % 3;
   const int b_row_ = (32 * bd0 + 16 * warp_row + 2 * group + 1) / 3;
+  if (32 * bd0 + 16 * warp_row + 2 * group + 1 < 45) {
+    #pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const int f_column_ = (32 * ef0 + 2 * member + 8 * j) % 6;
+      const int e_column_ = (32 * ef0 + 2 * member + 8 * j) / 6;
+      if (32 * ef0 + 2 * member + 8 * j < 42) {
+        C_before[0][j + 4] = load<vec<double, 2>>(C + 630 * d_row_ + 6 * b_row_ + f_column_ + 90 * e_column_);
+      }
+    }
+  }
+  const int d_row__ = (32 * bd0 + 16 * warp_row + 2 * group) % 3;
+  const int b_row__ = (32 * bd0 + 16 * warp_row + 2 * group) / 3;
+  if (32 * bd0 + 16 * warp_row + 2 * group < 45) {
+    #pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const int f_column__ = (32 * ef0 + 2 * member + 8 * j) % 6;
+      const int e_column__ = (32 * ef0 + 2 * member + 8 * j) / 6;
+      if (32 * ef0 + 2 * member + 8 * j < 42) {
+        store(C + 630 * d_row__ + 6 * b_row__ + f_column__ + 90 * e_column__, vec<double, 2>{2.0 * sum[0][j][0] + 0.5 * C_before[0][j].at[0], 2.0 * sum[0][j][1] + 0.5 * C_before[0][j].at[1]});
+      }
+    }
+  }
+  const int d_row___ = (32 * bd0 + 16 * warp_row + 2 * group + 1) % 3;
+  const int b_row___ = (32 * bd0 + 16 * warp_row + 2 * group + 1) / 3;
   if (32 * bd0 + 16 * warp_row + 2 * group > 43) return;
   #pragma unroll
   for (int j = 0; j < 4; ++j) {
-    const int f_column_ = (32 * ef0 + 2 * member + 8 * j) % 6;
-    const int e_column_ = (32 * ef0 + 2 * member + 8 * j) / 6;
+    const int f_column___ = (32 * ef0 + 2 * member + 8 * j) % 6;
+    const int e_column___ = (32 * ef0 + 2 * member + 8 * j) / 6;
     if (32 * ef0 + 2 * member + 8 * j < 42) {
-      store(C + 630 * d_row_ + 6 * b_row_ + f_column_ + 90 * e_column_, vec<double, 2>{2.0 * sum[0][j][2] + 0.5 * load<vec<double, 2>>(C + 630 * d_row_ + 6 * b_row_ + f_column_ + 90 * e_column_).at[0], 2.0 * sum[0][j][3] + 0.5 * load<vec<double, 2>>(C + 630 * d_row_ + 6 * b_row_ + f_column_ + 90 * e_column_).at[1]});
+      store(C + 630 * d_row___ + 6 * b_row___ + f_column___ + 90 * e_column___, vec<double, 2>{2.0 * sum[0][j][2] + 0.5 * C_before[0][j + 4].at[0], 2.0 * sum[0][j][3] + 0.5 * C_before[0][j + 4].at[1]});
     }
   }
 }

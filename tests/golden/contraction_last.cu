@@ -113,16 +113,29 @@ f64_ab_bc_to_ac_200x640x48(const double* __restrict__ A, const double* __restric
     commit_async();
   }
   if (in_parts == 0) {
+    vec<double, 2> C_before[1][4] = {};
     if (32 * a0 + 16 * warp_row + group < 200) {
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        store(C + 1536 * a0 + 16 * c0 + 768 * warp_row + 48 * group + 2 * member + 8 * j, vec<double, 2>{2.5 * sum[0][j][0] + load<vec<double, 2>>(C + 1536 * a0 + 16 * c0 + 768 * warp_row + 48 * group + 2 * member + 8 * j).at[0], 2.5 * sum[0][j][1] + load<vec<double, 2>>(C + 1536 * a0 + 16 * c0 + 768 * warp_row + 48 * group + 2 * member + 8 * j).at[1]});
+        C_before[0][j] = load<vec<double, 2>>(C + 1536 * a0 + 16 * c0 + 768 * warp_row + 48 * group + 2 * member + 8 * j);
       }
     }
     if (32 * a0 + 16 * warp_row + group + 8 < 200) {
       #pragma unroll
       for (int j = 0; j < 2; ++j) {
-        store(C + 1536 * a0 + 16 * c0 + 768 * warp_row + 48 * group + 2 * member + 8 * j + 384, vec<double, 2>{2.5 * sum[0][j][2] + load<vec<double, 2>>(C + 1536 * a0 + 16 * c0 + 768 * warp_row + 48 * group + 2 * member + 8 * j + 384).at[0], 2.5 * sum[0][j][3] + load<vec<double, 2>>(C + 1536 * a0 + 16 * c0 + 768 * warp_row + 48 * group + 2 * member + 8 * j + 384).at[1]});
+        C_before[0][j + 2] = load<vec<double, 2>>(C + 1536 * a0 + 16 * c0 + 768 * warp_row + 48 * group + 2 * member + 8 * j + 384);
+      }
+    }
+    if (32 * a0 + 16 * warp_row + group < 200) {
+      #pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        store(C + 1536 * a0 + 16 * c0 + 768 * warp_row + 48 * group + 2 * member + 8 * j, vec<double, 2>{2.5 * sum[0][j][0] + C_before[0][j].at[0], 2.5 * sum[0][j][1] + C_before[0][j].at[1]});
+      }
+    }
+    if (32 * a0 + 16 * warp_row + group + 8 < 200) {
+      #pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        store(C + 1536 * a0 + 16 * c0 + 768 * warp_row + 48 * group + 2 * member + 8 * j + 384, vec<double, 2>{2.5 * sum[0][j][2] + C_before[0][j + 2].at[0], 2.5 * sum[0][j][3] + C_before[0][j + 2].at[1]});
       }
     }
   } else {

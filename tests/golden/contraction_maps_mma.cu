@@ -96,20 +96,37 @@ f64_abc_dc_to_bad_20x10x48x24(const double* __restrict__ A, const double* __rest
       }
     }
   }
+  vec<double, 2> C_before[1][6] = {};
   const int b_row = (16 * warp_row + group) % 4;
   const int a_row = (16 * warp_row + group) / 4;
   if (4 * b0 + b_row < 10 && 8 * a0 + a_row < 20) {
     #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      store(C + 192 * a0 + 1920 * b0 + 2 * member + 480 * b_row + 24 * a_row + 8 * j, vec<double, 2>{sum[0][j][0] + load<vec<double, 2>>(C + 192 * a0 + 1920 * b0 + 2 * member + 480 * b_row + 24 * a_row + 8 * j).at[0], sum[0][j][1] + load<vec<double, 2>>(C + 192 * a0 + 1920 * b0 + 2 * member + 480 * b_row + 24 * a_row + 8 * j).at[1]});
+      C_before[0][j] = load<vec<double, 2>>(C + 192 * a0 + 1920 * b0 + 2 * member + 480 * b_row + 24 * a_row + 8 * j);
     }
   }
   const int b_row_ = (16 * warp_row + group + 8) % 4;
   const int a_row_ = (16 * warp_row + group + 8) / 4;
-  if (4 * b0 + b_row_ > 9) return;
-  if (8 * a0 + a_row_ > 19) return;
+  if (4 * b0 + b_row_ < 10 && 8 * a0 + a_row_ < 20) {
+    #pragma unroll
+    for (int j = 0; j < 3; ++j) {
+      C_before[0][j + 3] = load<vec<double, 2>>(C + 192 * a0 + 1920 * b0 + 2 * member + 480 * b_row_ + 24 * a_row_ + 8 * j);
+    }
+  }
+  const int b_row__ = (16 * warp_row + group) % 4;
+  const int a_row__ = (16 * warp_row + group) / 4;
+  if (4 * b0 + b_row__ < 10 && 8 * a0 + a_row__ < 20) {
+    #pragma unroll
+    for (int j = 0; j < 3; ++j) {
+      store(C + 192 * a0 + 1920 * b0 + 2 * member + 480 * b_row__ + 24 * a_row__ + 8 * j, vec<double, 2>{sum[0][j][0] + C_before[0][j].at[0], sum[0][j][1] + C_before[0][j].at[1]});
+    }
+  }
+  const int b_row___ = (16 * warp_row + group + 8) % 4;
+  const int a_row___ = (16 * warp_row + group + 8) / 4;
+  if (4 * b0 + b_row___ > 9) return;
+  if (8 * a0 + a_row___ > 19) return;
   #pragma unroll
   for (int j = 0; j < 3; ++j) {
-    store(C + 192 * a0 + 1920 * b0 + 2 * member + 480 * b_row_ + 24 * a_row_ + 8 * j, vec<double, 2>{sum[0][j][2] + load<vec<double, 2>>(C + 192 * a0 + 1920 * b0 + 2 * member + 480 * b_row_ + 24 * a_row_ + 8 * j).at[0], sum[0][j][3] + load<vec<double, 2>>(C + 192 * a0 + 1920 * b0 + 2 * member + 480 * b_row_ + 24 * a_row_ + 8 * j).at[1]});
+    store(C + 192 * a0 + 1920 * b0 + 2 * member + 480 * b_row___ + 24 * a_row___ + 8 * j, vec<double, 2>{sum[0][j][2] + C_before[0][j + 3].at[0], sum[0][j][3] + C_before[0][j + 3].at[1]});
   }
 }

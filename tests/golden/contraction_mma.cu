@@ -111,22 +111,39 @@ f64_abcd_deaf_to_cbef_6x24x32x24x20x24(const double* __restrict__ A, const doubl
     commit_async();
   }
   #pragma unroll
-  for (int i = 0; i < 3; ++i) {
-    const int b_row = (48 * warp_row + group + 16 * i) % 24;
-    const int c_row = (48 * warp_row + group + 16 * i) / 24;
+  for (int block = 0; block < 3; ++block) {
+    vec<double, 2> C_before[1][6] = {};
+    const int b_row = (48 * warp_row + group + 16 * block) % 24;
+    const int c_row = (48 * warp_row + group + 16 * block) / 24;
     #pragma unroll
     for (int j = 0; j < 6; ++j) {
       const int f_column = (24 * warp_column + member + 4 * j) % 12;
       const int e_column = (24 * warp_column + member + 4 * j) / 12;
-      store(C + 46080 * c0 + 96 * e0 + 480 * b_row + 11520 * c_row + 2 * f_column + 24 * e_column, vec<double, 2>{sum[i][j][0] + load<vec<double, 2>>(C + 46080 * c0 + 96 * e0 + 480 * b_row + 11520 * c_row + 2 * f_column + 24 * e_column).at[0], sum[i][j][1] + load<vec<double, 2>>(C + 46080 * c0 + 96 * e0 + 480 * b_row + 11520 * c_row + 2 * f_column + 24 * e_column).at[1]});
+      C_before[0][j] = load<vec<double, 2>>(C + 46080 * c0 + 96 * e0 + 480 * b_row + 11520 * c_row + 2 * f_column + 24 * e_column);
     }
-    const int b_row_ = (48 * warp_row + group + 16 * i + 8) % 24;
-    const int c_row_ = (48 * warp_row + group + 16 * i + 8) / 24;
+    const int b_row_ = (48 * warp_row + group + 16 * block) % 24;
+    const int c_row_ = (48 * warp_row + group + 16 * block) / 24;
     #pragma unroll
     for (int j = 0; j < 6; ++j) {
       const int f_column_ = (24 * warp_column + member + 4 * j) % 12;
       const int e_column_ = (24 * warp_column + member + 4 * j) / 12;
-      store(C + 46080 * c0 + 96 * e0 + 480 * b_row_ + 11520 * c_row_ + 2 * f_column_ + 24 * e_column_, vec<double, 2>{sum[i][j][2] + load<vec<double, 2>>(C + 46080 * c0 + 96 * e0 + 480 * b_row_ + 11520 * c_row_ + 2 * f_column_ + 24 * e_column_).at[0], sum[i][j][3] + load<vec<double, 2>>(C + 46080 * c0 + 96 * e0 + 480 * b_row_ + 11520 * c_row_ + 2 * f_column_ + 24 * e_column_).at[1]});
+      store(C + 46080 * c0 + 96 * e0 + 480 * b_row_ + 11520 * c_row_ + 2 * f_column_ + 24 * e_column_, vec<double, 2>{sum[block][j][0] + C_before[0][j].at[0], sum[block][j][1] + C_before[0][j].at[1]});
+    }
+    const int b_row__ = (48 * warp_row + group + 16 * block + 8) % 24;
+    const int c_row__ = (48 * warp_row + group + 16 * block + 8) / 24;
+    #pragma unroll
+    for (int j = 0; j < 6; ++j) {
+      const int f_column__ = (24 * warp_column + member + 4 * j) % 12;
+      const int e_column__ = (24 * warp_column + member + 4 * j) / 12;
+      C_before[0][j] = load<vec<double, 2>>(C + 46080 * c0 + 96 * e0 + 480 * b_row__ + 11520 * c_row__ + 2 * f_column__ + 24 * e_column__);
+    }
+    const int b_row___ = (48 * warp_row + group + 16 * block + 8) % 24;
+    const int c_row___ = (48 * warp_row + group + 16 * block + 8) / 24;
+    #pragma unroll
+    for (int j = 0; j < 6; ++j) {
+      const int f_column___ = (24 * warp_column + member + 4 * j) % 12;
+      const int e_column___ = (24 * warp_column + member + 4 * j) / 12;
+      store(C + 46080 * c0 + 96 * e0 + 480 * b_row___ + 11520 * c_row___ + 2 * f_column___ + 24 * e_column___, vec<double, 2>{sum[block][j][2] + C_before[0][j].at[0], sum[block][j][3] + C_before[0][j].at[1]});
     }
   }
 }

@@ -170,12 +170,14 @@ struct ContractionCase {
   ContractionCase(const ir::EinsumProblem& problem, const kernel::Directives& directives)
       : ContractionCase(ir::canonicalise(ir::lower(problem)), directives) {}
   ContractionCase(ir::Canonical of, const kernel::Directives& directives)
-      : program(std::move(of)), contraction(*kernel::contraction_of(program)) {
-    const bool groups = std::any_of(directives.begin(), directives.end(), [](const kernel::Directive& d) {
-      return d.kind == kernel::Directive::Kind::cooperative;
-    });
-    tree = kernel::expand(groups ? kernel::build(program, kernel::Schedule{{}, directives}, kernel::Target::cuda)
-                                 : kernel::build(program, contraction, directives, kernel::Target::cuda));
+      : program(std::move(of)), contraction(kernel::contraction_of(program).value_or(kernel::Contraction{})) {
+    const bool by_itself = contraction.reduce < 0 || std::any_of(
+                                                         directives.begin(), directives.end(),
+                                                         [](const kernel::Directive& d) {
+                                                           return d.kind == kernel::Directive::Kind::cooperative;
+                                                         });
+    tree = kernel::expand(by_itself ? kernel::build(program, kernel::Schedule{{}, directives}, kernel::Target::cuda)
+                                    : kernel::build(program, contraction, directives, kernel::Target::cuda));
     source = codegen::print_cuda(tree, "contraction");
     launch = kernel::launch_of(tree);
     // Programs say what tensor cores may do: other kernels multiply in f32.

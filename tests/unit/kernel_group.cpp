@@ -132,6 +132,72 @@ TEST_CASE("sums pass from section to section in registers") {
   }
 }
 
+/// Each of a, b, c and d beside each other: lanes hold a and b in the first two splits, a and c in the third.
+const char* const kSplits =
+    "index a = 12\nindex b = 8\nindex c = 6\nindex d = 4\nindex k = 16\nindex l = 8\n"
+    "input A(a, c, k) : f64\ninput B(k, b, d) : f64\ninput E(a, d, l) : f64\ninput F(b, c, l) : f64\n"
+    "input G(a, b, k) : f64\ninput H(c, d, k) : f64\ninput z(a, b) : f64\ninout y(a, b, c, d) : f64\n"
+    "y(a, b, c, d) += -sum(k, A(a, c, k) * B(k, b, d)) + sum(l, E(a, d, l) * F(b, c, l)) - z(a, b)"
+    " - sum(k, G(a, b, k) * H(c, d, k))";
+const std::string kSplitTiles =
+    "tile a:8; tile b:8; tile c:4:2; tile d:4:2; tile k:8; tile l:8:8; order task a0 c0 sum ";
+std::string on_gpu(const std::string& pipeline) {
+  const auto piped = [&](const std::string& loop) {
+    return pipeline.empty() ? "" : "pipeline " + loop + pipeline + ";";
+  };
+  return "products 2;" + kSplitTiles + "k0; stage A at k0 async c1 c a k; stage B at k0 async d1 d b k pad 2;" +
+         "atom m16n8k8_f64 rows c1 c a columns d1 d b depth k warps 2x2;" + piped("k0") + "products 1;" + kSplitTiles +
+         "l0; stage E at l0 async d1 d a l; stage F at l0 async c1 c b l;" +
+         "atom m16n8k8_f64 rows d1 d a columns c1 c b depth l warp c1 d1 warps 2x2;" + piped("l0") +
+         "exchange; products 3;" + kSplitTiles + "k0; stage G at k0 async b a k; stage H at k0 async d1 c1 d c k;" +
+         "atom m16n8k4_f64 rows b a columns d1 c1 d c depth k warps 4x1;" + piped("k0") + "exchange";
+}
+
+TEST_CASE("sums pass from section to section on a GPU: in registers, and between lanes") {
+  const auto program = ir::lower(Program::parse(kSplits)).steps.front().program;
+  auto want = tensors(program);
+  ir::interpret(program, pointers(want), {});
+  for (const std::string pipeline : {"", " 2", " 3", " 4"}) {
+    INFO(pipeline);
+    const auto tiles = build(program, *group_of(program), parse_directives(on_gpu(pipeline)), Target::cuda);
+    const auto expanded = expand(tiles);
+    for (const auto* tree : {&tiles, &expanded}) {
+      auto got = tensors(program);
+      execute(*tree, pointers(got), {});
+      CHECK(got == want);
+    }
+  }
+}
+
+TEST_CASE("sections on a GPU that break a rule") {
+  using Catch::Matchers::ContainsSubstring;
+  const auto program = ir::lower(Program::parse(kSplits)).steps.front().program;
+  const auto text = [&](const std::string& from, const std::string& to) -> std::string {
+    auto directives = on_gpu(" 2");
+    directives.replace(directives.find(from), from.size(), to);
+    try {
+      (void)expand(build(program, *group_of(program), parse_directives(directives), Target::cuda));
+    } catch (const PlanError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  CHECK_THAT(text("exchange; products 3", "products 3"), ContainsSubstring("`exchange` is missing"));
+  CHECK_THAT(text("products 2;", "products 1 2;"), ContainsSubstring("on a GPU each section has one product"));
+  CHECK_THAT(text("warp c1 d1 warps 2x2", "warp c d1 warps 2x2"), ContainsSubstring("which c is none of"));
+  CHECK_THAT(text("warp c1 d1 warps 2x2", "warp c1 d1 warps 4x1"), ContainsSubstring("its digits make 2x2 warps"));
+  CHECK_THAT(text("warp c1 d1 warps 2x2", "warp warps 2x2"), ContainsSubstring("a warp's number has 1 to"));
+  CHECK_THAT(text("depth k warps 4x1", "depth k warps 2x1"), ContainsSubstring("the same number of threads"));
+  CHECK_THAT(text("pipeline l0 2", "pipeline l0 3"), ContainsSubstring("one pipeline, of 2 stages"));
+  CHECK_THAT(text("order task a0 c0 sum k0; stage G", "order task a0 serial c0 sum k0; stage G"),
+             ContainsSubstring("all sections of a group have the same tasks"));
+  auto directives = on_gpu(" 2");
+  for (auto at = directives.find("tile c:4:2"); at != std::string::npos; at = directives.find("tile c:4:2"))
+    directives.replace(at, 10, "tile c:6:3");
+  CHECK_THROWS_WITH(build(program, *group_of(program), parse_directives(directives), Target::cuda),
+                    ContainsSubstring("have 1, 2, 4, ... values"));
+}
+
 TEST_CASE("a group is a sum of products over the result's indices") {
   const auto group = group_of(lowered(kThree));
   REQUIRE(group);
@@ -223,7 +289,7 @@ TEST_CASE("a group's directives that break a rule") {
   CHECK_THAT(text(changed("columns c b depth l lanes 8", "columns c b depth l lanes 4")),
              ContainsSubstring("registers of both sections are alike"));
   CHECK_THROWS_WITH(build(program, *group_of(program), parse_directives(kWhole), Target::cuda),
-                    ContainsSubstring("no groups of products on this target"));
+                    ContainsSubstring("on a GPU each section has one product"));
 }
 
 }  // namespace kernel_group_test

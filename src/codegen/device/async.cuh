@@ -27,6 +27,14 @@ inline void copy_async_if(void* shared, const void* global, bool wanted) {
 template <int Bytes>
 inline void copy_async(void* shared, const void* global) { copy_async_or_zero_if<Bytes>(shared, global, true, true); }
 
+// The same number, of which compilers know nothing: what places are made of it is worked out here, and takes no
+// registers from where the same was made before.
+inline int anew(int number) {
+  asm volatile("" : "+r"(number));
+  __builtin_assume(number >= 0);
+  return number;
+}
+
 // Ends a group: the thread's copies since the last one, or none.
 inline void commit_async() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Waits until at most Groups of the thread's last groups are under way.

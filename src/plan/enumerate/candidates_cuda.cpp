@@ -520,6 +520,7 @@ class CudaCopyEnumerator {
 /// Plain schedules, and those of contractions.
 std::vector<Candidate> computing_candidates(const ir::Program& program, const GpuModel& device) {
   auto list = with_maps(program, device, contraction_candidates(program, device));
+  if (list.empty()) list = group_candidates(program, device);
   constexpr std::size_t kPlain = 4, kPlainAlone = 24;  // beside others, of those that are good for anything
   for (auto& candidate : plain_candidates(program, device, list.empty() ? kPlainAlone : kPlain))
     list.push_back(std::move(candidate));
@@ -528,6 +529,8 @@ std::vector<Candidate> computing_candidates(const ir::Program& program, const Gp
 
 WeighedCandidate best_computing(const ir::Program& program, const GpuModel& device, double bound_us, CutTiles& known) {
   auto contraction = best_contraction(program, device, bound_us, &known);
+  if (auto groups = contraction ? std::vector<Candidate>() : group_candidates(program, device); !groups.empty())
+    contraction = WeighedCandidate{std::move(groups.front()), {}};
   const double bound = contraction ? std::min(contraction->predicted_us, bound_us) : bound_us;
   auto plain = plain_candidates(program, device, 1, bound);
   if (!contraction && plain.empty() && std::isfinite(bound_us)) {

@@ -106,5 +106,7 @@ std::optional<OperandOrder> matrix_operand(const ir::Program& program, const Gpu
 
 /// For a program that is a group of contractions (kernel::group_of): sections of directives, best first by prediction.
 std::vector<Candidate> group_candidates(const ir::Program& program, const CpuModel& device);
+/// On a GPU one tile of the result to a block, in registers: of f64, from sm_90 on.
+std::vector<Candidate> group_candidates(const ir::Program& program, const GpuModel& device);
 
 }  // namespace ricci::plan
