@@ -16,6 +16,7 @@ struct HandleTag {};
 struct TensorDescriptorTag {
   std::vector<std::int64_t> extents;
   int type;
+  std::vector<std::int64_t> strides;
 };
 struct OperationDescriptorTag {
   std::vector<std::int64_t> a_strides, b_extents;  // of a permutation: in the order of b's modes, fastest first
@@ -101,8 +102,16 @@ int cutensorDestroy(cutensor::Handle handle) { return destroy(handle); }
 int cutensorCreateTensorDescriptor(cutensor::Handle, cutensor::TensorDescriptor* descriptor, std::uint32_t modes,
                                    const std::int64_t* extents, const std::int64_t* strides, int type,
                                    std::uint32_t alignment) {
-  if (strides != nullptr || alignment != 256) return 7;
-  return make("tensor", descriptor, cutensor::TensorDescriptorTag{{extents, extents + modes}, type});
+  if (alignment < 4 || alignment > 256 || (alignment & (alignment - 1)) != 0) return 7;
+  cutensor::TensorDescriptorTag made{{extents, extents + modes}, type, {}};
+  for (std::uint32_t k = 0; k < modes; ++k) {
+    if (strides != nullptr) {
+      made.strides.push_back(strides[k]);
+    } else {
+      made.strides.push_back(k == 0 ? 1 : made.strides[k - 1] * extents[k - 1]);
+    }
+  }
+  return make("tensor", descriptor, std::move(made));
 }
 int cutensorDestroyTensorDescriptor(cutensor::TensorDescriptor descriptor) { return destroy(descriptor); }
 
@@ -145,7 +154,7 @@ int cutensorCreateContraction(cutensor::Handle, cutensor::OperationDescriptor* o
     for (std::size_t k = 0; k < from->extents.size(); ++k) {
       made.axes += static_cast<char>(modes[k]);
       made.extents.push_back(from->extents[k]);
-      made.strides.push_back(k == 0 ? 1 : made.strides[k - 1] * made.extents[k - 1]);
+      made.strides.push_back(from->strides[k]);
     }
     return made;
   };
@@ -216,9 +225,10 @@ int cutensorContract(cutensor::Handle handle, cutensor::Plan plan, const void* a
   std::memset(workspace, 0x5a, workspace_bytes);
   const auto run = [&](auto one) {
     using T = decltype(one);
-    if (*static_cast<const T*>(alpha) != T(1) || *static_cast<const T*>(beta) != T(0)) return 7;
+    const T kept = *static_cast<const T*>(beta);
+    if (kept != T(0) && kept != T(1)) return 7;
     ricci::fake::contract(operation.first, static_cast<const T*>(a), operation.second, static_cast<const T*>(b),
-                          operation.result, static_cast<T*>(d));
+                          operation.result, static_cast<T*>(d), *static_cast<const T*>(alpha), kept == T(1));
     return answer("contract");
   };
   switch (operation.type) {

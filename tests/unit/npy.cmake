@@ -25,8 +25,8 @@ if(RICCI_TOOLS)
   add_dependencies(unit_tools_contractions fake_tblis fake_einsum_ir fake_cutensor fake_openblas)
   if(RICCI_CPU)
     ricci_test(tools_one_by_one LABEL unit SOURCES tools_one_by_one.cpp LIBS ricci_bench_tool)
-    target_compile_definitions(unit_tools_one_by_one PRIVATE FAKE_TBLIS="$<TARGET_FILE:fake_tblis>")
-    add_dependencies(unit_tools_one_by_one fake_tblis)
+    target_compile_definitions(unit_tools_one_by_one PRIVATE FAKE_TBLIS="$<TARGET_FILE:fake_tblis>" FAKE_CUTENSOR="$<TARGET_FILE:fake_cutensor>")
+    add_dependencies(unit_tools_one_by_one fake_tblis fake_cutensor)
   endif()
 
   # Our declarations against NVIDIA's, where both headers are.

@@ -7,13 +7,13 @@ using namespace ricci::tools;
 
 namespace {
 
-/// What becomes of a program's products by a library in TBLIS's place.
-PeerRun by_library(const char* text, bool check = false) {
+/// What becomes of a program's products by a library in TBLIS's or in another one's place.
+PeerRun by_library(const char* text, bool check = false,
+                   const std::unique_ptr<ContractionLibrary>& library = open_tblis(FAKE_TBLIS)) {
   const auto bench = make_bench(false, 1 << 16, 1);
   Runtime runtime;
   auto program = Program::parse(text);
   const Loaded loaded(*bench, runtime.plan_program(program));
-  const auto library = open_tblis(FAKE_TBLIS);
   auto run = one_by_one(*bench, program, loaded, *library, 1);
   if (check) {
     // From zero, where the library's calls end is where the plan ends: the factors are small whole halves and sums
@@ -37,13 +37,16 @@ PeerRun by_library(const char* text, bool check = false) {
 }  // namespace
 
 TEST_CASE("products that a program adds to one result are calls of a library") {
-  const auto run = by_library(
+  constexpr const char* kTwo =
       "program two\nindex i = 5\nindex j = 7\nindex k = 4\nindex l = 3\n"
       "input a(i, k) : f64\ninput b(k, j) : f64\ninput u(j, l) : f64\ninput v(i, l) : f64\ninout c(j, i) : f64\n"
-      "c(j, i) += sum(k, a(i, k) * b(k, j))\nc(j, i) -= sum(l, u(j, l) * v(i, l))\n",
-      true);
-  CHECK(run.name == "tblis");
-  CHECK(run.refused.empty());
+      "c(j, i) += sum(k, a(i, k) * b(k, j))\nc(j, i) -= sum(l, u(j, l) * v(i, l))\n";
+  for (const std::string name : {"tblis", "cutensor"}) {
+    const auto run =
+        by_library(kTwo, true, name == "tblis" ? open_tblis(FAKE_TBLIS) : open_cutensor_contraction(FAKE_CUTENSOR));
+    CHECK(run.name == name);
+    CHECK(run.refused.empty());
+  }
 }
 
 TEST_CASE("programs that are no sums of products added to a result are refused for a library") {

@@ -25,15 +25,14 @@ std::optional<int> data_type(DType type) {
   }
 }
 
-Scalar scalar(int type, bool one) {
+Scalar scalar(int type, double value) {
   Scalar made{};
-  if (!one) return made;
   if (type == kR16F) {
-    made.half = 0x3c00;
+    made.half = value == 0 ? 0 : value > 0 ? 0x3c00 : 0xbc00;
   } else if (type == kR32F || type == kC32F) {
-    made.single[0] = 1;
+    made.single[0] = static_cast<float>(value);
   } else {
-    made.twice[0] = 1;
+    made.twice[0] = value;
   }
   return made;
 }
@@ -77,9 +76,10 @@ ComputeDescriptor Session::compute(const char* variable) const {
   return *static_cast<const ComputeDescriptor*>(library.find({variable}));
 }
 
-void Session::describe(TensorDescriptor* place, const std::vector<std::int64_t>& extents, int type) const {
+void Session::describe(TensorDescriptor* place, const std::vector<std::int64_t>& extents, int type,
+                       const std::vector<std::int64_t>& strides, std::uint32_t alignment) const {
   check(call.create_tensor_descriptor(handle, place, static_cast<std::uint32_t>(extents.size()), extents.data(),
-                                      nullptr, type, kAlignment),
+                                      strides.empty() ? nullptr : strides.data(), type, alignment),
         "cutensorCreateTensorDescriptor");
 }
 

@@ -14,13 +14,13 @@ constexpr std::uint32_t kAlignment = 256;
 /// cudaDataType_t; nothing for what the library does not take.
 std::optional<int> data_type(DType type);
 
-/// 0 or 1 in a type that the library names; the imaginary part of a complex one is 0.
+/// A number in a type that the library names, in half types 0, 1 or -1; the imaginary part of a complex one is 0.
 union Scalar {
   std::uint16_t half;
   float single[2];
   double twice[2];
 };
-Scalar scalar(int type, bool one);
+Scalar scalar(int type, double value);
 
 /// The library, its functions and a handle of the current device, kept by every plan.
 struct Session {
@@ -37,7 +37,10 @@ struct Session {
   /// The library's variable of this name, set by start() at the latest.
   ComputeDescriptor compute(const char* variable) const;
   /// Dense, modes with the fastest first.
-  void describe(TensorDescriptor* place, const std::vector<std::int64_t>& extents, int type) const;
+  ///   strides    in elements; none: dense, the first index fastest
+  ///   alignment  of the tensor's memory, in bytes
+  void describe(TensorDescriptor* place, const std::vector<std::int64_t>& extents, int type,
+                const std::vector<std::int64_t>& strides = {}, std::uint32_t alignment = kAlignment) const;
   /// What the operation's factors are.
   int scalar_type(OperationDescriptor operation) const;
 

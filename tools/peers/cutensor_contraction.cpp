@@ -1,6 +1,8 @@
-// cuTENSOR's contraction: a plan by each of its algorithms, with as much workspace as it asks for; alpha = 1, beta = 0.
+// cuTENSOR's contraction: a plan by each of its algorithms, with as much workspace as it asks for. Of sums
+// that are added to the result, by the patient default alone.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "peers/contraction.hpp"
 #include "peers/cutensor.hpp"
@@ -34,7 +36,9 @@ const char* compute(const PeerContraction& problem) {
 
 /// A plan and all that it may look at as long as it lives.
 struct Contraction {
-  Contraction(std::shared_ptr<const Session> made_by, const PeerContraction& problem, int algorithm)
+  ///   memory  of the result and of both factors
+  Contraction(std::shared_ptr<const Session> made_by, const PeerContraction& problem, int algorithm,
+              const std::array<const void*, 3>& memory)
       : session(std::move(made_by)),
         a(session->call.destroy_tensor_descriptor),
         b(session->call.destroy_tensor_descriptor),
@@ -45,21 +49,25 @@ struct Contraction {
     const auto& call = session->call;
     const auto handle = session->handle;
     const int data = *cutensor::data_type(problem.type);
-    const auto describe = [&](cutensor::TensorDescriptor* place, const PeerContraction::Tensor& tensor) {
-      session->describe(place, {tensor.extents.rbegin(), tensor.extents.rend()}, data);
+    const auto describe = [&](cutensor::TensorDescriptor* place, const PeerContraction::Tensor& tensor,
+                              const void* at) {
+      const auto alignment = std::min(reinterpret_cast<std::uintptr_t>(at) & -reinterpret_cast<std::uintptr_t>(at),
+                                      std::uintptr_t{cutensor::kAlignment});
+      session->describe(place, {tensor.extents.rbegin(), tensor.extents.rend()}, data,
+                        {tensor.strides.rbegin(), tensor.strides.rend()}, static_cast<std::uint32_t>(alignment));
       return std::vector<std::int32_t>(tensor.axes.rbegin(), tensor.axes.rend());
     };
-    const auto a_modes = describe(a.place(), problem.first);
-    const auto b_modes = describe(b.place(), problem.second);
-    const auto c_modes = describe(c.place(), problem.result);
+    const auto a_modes = describe(a.place(), problem.first, memory[1]);
+    const auto b_modes = describe(b.place(), problem.second, memory[2]);
+    const auto c_modes = describe(c.place(), problem.result, memory[0]);
     session->check(
         call.create_contraction(handle, operation.place(), a.get(), a_modes.data(), cutensor::kOpIdentity, b.get(),
                                 b_modes.data(), cutensor::kOpIdentity, c.get(), c_modes.data(), cutensor::kOpIdentity,
                                 c.get(), c_modes.data(), session->compute(compute(problem))),
         "cutensorCreateContraction");
     const int type = session->scalar_type(operation.get());
-    one = cutensor::scalar(type, true);
-    zero = cutensor::scalar(type, false);
+    alpha = cutensor::scalar(type, problem.adds.value_or(1));
+    beta = cutensor::scalar(type, problem.adds ? 1 : 0);
     session->check(call.create_plan_preference(handle, preference.place(), algorithm, cutensor::kJitModeNone),
                    "cutensorCreatePlanPreference");
     session->check(call.estimate_workspace(handle, operation.get(), preference.get(), cutensor::kWorkspaceMax, &bytes),
@@ -69,7 +77,7 @@ struct Contraction {
   }
 
   void run(void* to, const void* first, const void* second, void* workspace) const {
-    session->check(session->call.contract(session->handle, plan.get(), &one, first, second, &zero, to, to, workspace,
+    session->check(session->call.contract(session->handle, plan.get(), &alpha, first, second, &beta, to, to, workspace,
                                           bytes, nullptr),
                    "cutensorContract");
   }
@@ -79,7 +87,7 @@ struct Contraction {
   Owned<cutensor::OperationDescriptor> operation;
   Owned<cutensor::PlanPreference> preference;
   Owned<cutensor::Plan> plan;
-  cutensor::Scalar one{}, zero{};
+  cutensor::Scalar alpha{}, beta{};
   std::uint64_t bytes = 0;
 };
 
@@ -89,14 +97,16 @@ class Contractions : public ContractionLibrary {
 
   std::vector<PeerRun> prepare(const PeerContraction& problem, void* result, const void* first,
                                const void* second) override {
-    if (!cutensor::data_type(problem.type) || problem.adds) return {};
+    if (!cutensor::data_type(problem.type)) return {};
     session_->start();
     std::vector<std::shared_ptr<const Contraction>> made;
     std::string refused;
     std::uint64_t bytes = 0;
     for (const int algorithm : kAlgorithms) {
+      if (problem.adds && algorithm != cutensor::kAlgoDefaultPatient) continue;
       try {
-        made.push_back(std::make_shared<const Contraction>(session_, problem, algorithm));
+        made.push_back(std::make_shared<const Contraction>(session_, problem, algorithm,
+                                                           std::array<const void*, 3>{result, first, second}));
         bytes = std::max(bytes, made.back()->bytes);
       } catch (const DeviceError& error) {
         refused = error.what();  // of the last: no algorithm takes everything, the default one takes most

@@ -39,7 +39,7 @@ struct Permutation {
                                 b_modes.data(),
                                 session->compute(twice ? "CUTENSOR_COMPUTE_DESC_64F" : "CUTENSOR_COMPUTE_DESC_32F")),
         "cutensorCreatePermutation");
-    one = cutensor::scalar(session->scalar_type(operation.get()), true);
+    one = cutensor::scalar(session->scalar_type(operation.get()), 1);
     session->check(
         call.create_plan_preference(handle, preference.place(), cutensor::kAlgoDefault, cutensor::kJitModeNone),
         "cutensorCreatePlanPreference");
