@@ -25,7 +25,7 @@ void append(Body& to, Body more, int origin = -1) {
 }
 
 /// What a section does between its sums' coming and going.
-struct Part {
+struct SectionRounds {
   std::string title;
   std::vector<const Loop*> nest = {};  ///< of its rounds; none: it has one
   std::int64_t rounds = 1, first = 0;  ///< how many, and those of earlier sections
@@ -102,10 +102,10 @@ class Sections {
   }
 
  private:
-  std::vector<Part> parts_of(const Body& block) {
-    std::vector<Part> parts;
+  std::vector<SectionRounds> parts_of(const Body& block) {
+    std::vector<SectionRounds> parts;
     const auto add = [&](const auto& self, const Section& section) -> void {
-      Part part{section.title};
+      SectionRounds part{section.title};
       const Body* rounds = &section.body;
       const Section* next = nullptr;
       for (const auto& statement : section.body) {
@@ -143,8 +143,9 @@ class Sections {
 
   /// Rounds that copies run ahead.
   std::int64_t ahead() const { return places_ - 1; }
-  const Part& part_at(std::int64_t round) const {
-    return *std::find_if(parts_.rbegin(), parts_.rend(), [&](const Part& part) { return part.first <= round; });
+  const SectionRounds& part_at(std::int64_t round) const {
+    return *std::find_if(parts_.rbegin(), parts_.rend(),
+                         [&](const SectionRounds& part) { return part.first <= round; });
   }
   Affine place_of(Body& names, const Affine& round) {
     if (round.is_constant()) return Affine(round.constant % places_);
@@ -152,13 +153,13 @@ class Sections {
   }
 
   /// Those of a round by its number.
-  Body copies_of(const Part& part, const Affine& round) {
+  Body copies_of(const SectionRounds& part, const Affine& round) {
     Body body = part.names;
     append(body, moves_of(part, round));
     return body;
   }
   /// The same where what the visits are named by stands in front.
-  Body moves_of(const Part& part, const Affine& round) {
+  Body moves_of(const SectionRounds& part, const Affine& round) {
     Body body;
     const auto chunk = round - Affine(part.first);
     std::vector<std::pair<Var, Affine>> values;
@@ -185,7 +186,7 @@ class Sections {
 
   /// A section's rounds: those whose copies ahead are its own in a loop, behind them one by one those that copy for
   /// later sections.
-  Body rounds_of(const Part& part) {
+  Body rounds_of(const SectionRounds& part) {
     Body body;
     const auto own = std::max<std::int64_t>(part.rounds - ahead(), 0);
     if (own > 0) {
@@ -206,7 +207,7 @@ class Sections {
   }
 
   template <class Moves>
-  Body round_of(const Part& part, const Affine& number, const Moves& moves) {
+  Body round_of(const SectionRounds& part, const Affine& number, const Moves& moves) {
     Body round;
     auto mma = part.mma;
     const auto place = place_of(round, number);
@@ -254,7 +255,7 @@ class Sections {
   }
 
   ///   turned  the sums change their sign
-  Body passed(const Part& from, const Part& to, bool turned) {
+  Body passed(const SectionRounds& from, const SectionRounds& to, bool turned) {
     const PassedTile before{from.tile, from.mma.rows, from.mma.columns}, now{to.tile, to.mma.rows, to.mma.columns};
     Body body{{Declare{to.mma.accumulator}}};
     if (const auto renamed = renamed_registers(before, now)) {
@@ -318,7 +319,7 @@ class Sections {
 
   Kernel& kernel_;
   const Flush* flush_ = nullptr;
-  std::vector<Part> parts_;
+  std::vector<SectionRounds> parts_;
   Threads threads_;
   std::int64_t places_ = 1, rounds_ = 0, size_ = 0;  ///< of the pipeline; of one place, elements
   int exchanged_ = -1;                               ///< shared memory of what lanes exchange

@@ -165,7 +165,8 @@ class GpuGroupEnumerator {
     std::vector<int> columns, chosen;
     const auto padded = [&](int place, std::int64_t unit) {
       const auto n = free_[static_cast<std::size_t>(place)].extent;
-      return static_cast<double>((n + unit - 1) / unit * unit) / static_cast<double>(n);
+      const std::int64_t whole = (n + unit - 1) / unit * unit;
+      return static_cast<double>(whole) / static_cast<double>(n);
     };
     for (int x = 0; x < count; ++x) {
       const auto search = [&](const auto& self, double cost) -> void {
