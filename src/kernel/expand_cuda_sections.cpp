@@ -4,10 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <map>
-#include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -240,6 +236,7 @@ class Sections {
     return turned ? apply(ir::OpCode::neg, type, {std::move(value)}) : value;
   }
 
+  /// What is left of 0: sums that are 0 have no sign then.
   Body negated(int array) {
     static constexpr const char* kNames[] = {"i", "j", "e"};
     const auto shape = kernel_.array(array).shape;
@@ -249,7 +246,8 @@ class Sections {
       vars.push_back(threads_.loop_var(kNames[k], shape[k]));
       each.index.push_back(Affine::of(vars.back()));
     }
-    Body body{{Store{each, sum_of(each, true)}}};
+    const auto type = kernel_.array(array).type;
+    Body body{{Store{each, apply(ir::OpCode::sub, type, {zero_of(type), load_of(type, each)})}}};
     for (std::size_t k = vars.size(); k-- > 0;) body = threads_.unrolled(vars[k], std::move(body));
     return body;
   }

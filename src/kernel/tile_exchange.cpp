@@ -150,8 +150,7 @@ ExchangePlan exchange_plan(const PassedTile& from, const PassedTile& to, DType t
   best.to_part = numbered(to, part);
   best.registers = best.from_part.size(LayoutAxis::reg);
   const auto before = [](const Digit& x, const Digit& y) { return x.var < y.var; };
-  const auto end = digits.begin() + std::min(lanes - digits.begin(), static_cast<std::ptrdiff_t>(digits.size()));
-  std::sort(digits.begin(), end, before);
+  std::sort(digits.begin(), lanes, before);
   std::int64_t fewest = -1;
   do {
     for (std::int64_t padding = 0; padding < kBanks / 2; ++padding) {
@@ -165,16 +164,14 @@ ExchangePlan exchange_plan(const PassedTile& from, const PassedTile& to, DType t
       std::int64_t count = 0;
       Layout memory;
       memory.add(LayoutAxis::memory, room, 0, 1);
-      for (const auto* held : {&write, &read}) {
-        count += wavefronts(held->lanes(), memory, size, size);
-      }
+      for (const auto* held : {&write, &read}) count += wavefronts(held->lanes(), memory, size, size);
       if (fewest >= 0 && count >= fewest) continue;
       fewest = count;
       best.from = write;
       best.to = read;
       best.elements = room;
     }
-  } while (std::next_permutation(digits.begin(), end, before));
+  } while (std::next_permutation(digits.begin(), lanes, before));
   return best;
 }
 

@@ -21,6 +21,8 @@ if(RICCI_CPU)
   ricci_test(contraction_simt LABEL fuzz simt PROGRAM simt SOURCES contraction_simt.cpp random_gpu_contraction.cpp LIBS ricci_fuzz ricci_simt ricci_codegen ricci_plan TIMEOUT 1200)
   ricci_deep(contraction_simt 3000)
   set_tests_properties(fuzz.contraction_simt deep.contraction_simt PROPERTIES COST 50)  # not left for the end
+  ricci_test(group_simt LABEL fuzz simt PROGRAM simt SOURCES group_simt.cpp LIBS ricci_fuzz ricci_simt ricci_codegen ricci_plan TIMEOUT 1200)
+  ricci_deep(group_simt 300)
   ricci_test(kernel_counts LABEL fuzz simt PROGRAM simt SOURCES kernel_counts.cpp
     LIBS ricci_fuzz_programs ricci_simt ricci_codegen ricci_plan TIMEOUT 1200)
   ricci_deep(kernel_counts 150)

@@ -5,10 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <optional>
-#include <set>
 
 #include "kernel/atom_types.hpp"
 #include "kernel/contraction.hpp"
@@ -253,8 +254,28 @@ class GpuGroupEnumerator {
     all.cache = turns * copied / kCacheBytes * cycle;
     all.memory = 2 * elements * 8 / device_.copy_rate_GBs() * 1e-3;
     all.launch = 3;
-    all.total = std::pow(std::pow(all.products, 4) + std::pow(all.cache, 4), 0.25) + all.memory + all.launch;
+    all.total = side_by_side(all.products, all.cache) + all.memory + all.launch;
     return all;
+  }
+
+  /// Of a block's pipeline, and of what lanes exchange.
+  std::int64_t shared_bytes(const Shape& shape) const {
+    constexpr std::int64_t kExchanged = 20 * 1024, kLine = 16;  // elements
+    std::int64_t most = 0;
+    for (const auto& product : products_) {
+      std::int64_t round = 0;
+      for (const std::size_t operand : {0, 1}) {
+        const auto side = size_of_side(operand == 0 ? product.first : product.second);
+        const auto row = product.deep[operand] ? kChunk : side, rows = product.deep[operand] ? side : kChunk;
+        round += (rows * (row + padding(row, product.deep[operand], shape)) + kLine - 1) / kLine * kLine;
+      }
+      most = std::max(most, round);
+    }
+    return most * kStages * 8 + (maps_.size() > 1 ? kExchanged : 0);
+  }
+  std::int64_t most_shared(const Shape& shape) const {
+    return std::min(device_.shared_bytes_per_block,
+                    device_.shared_bytes_per_multiprocessor / shape.blocks - kReservedBytes);
   }
 
   /// Tiles of the indices from number `k` on, of so many elements together.
@@ -262,7 +283,7 @@ class GpuGroupEnumerator {
     if (k == free_.size()) {
       if (left != 1) return;
       const double us = times(shape).total;
-      if (us >= best_us_ || !choose_warps(shape)) return;
+      if (us >= best_us_ || shared_bytes(shape) > most_shared(shape) || !choose_warps(shape)) return;
       best_us_ = us;
       best_.clear();
       for (const auto& free : free_) best_.push_back(free.tile);
@@ -270,7 +291,7 @@ class GpuGroupEnumerator {
     }
     const int place = static_cast<int>(k);
     const std::int64_t least = place == row_ ? kRowLanes : is_column(place) ? kColumnLanes : 1;
-    for (std::int64_t tile = least; tile <= std::min<std::int64_t>(left, 8); tile *= 2) {
+    for (std::int64_t tile = least; tile <= std::min<std::int64_t>(left, 64); tile *= 2) {
       if (tile > least && tile >= 2 * free_[k].extent) break;
       if (left % tile != 0) break;
       free_[k].tile = tile;
