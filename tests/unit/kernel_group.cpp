@@ -60,6 +60,17 @@ Kernel built(const ir::Program& program, const std::string& directives) {
   return build(program, *group_of(program), parse_directives(directives), Target::cpu);
 }
 
+/// The rule that a schedule breaks; empty: none.
+template <class Made>
+std::string refused(const Made& made) {
+  try {
+    made();
+  } catch (const PlanError& error) {
+    return error.what();
+  }
+  return {};
+}
+
 /// One register tile a task: columns c, then b, then c again, with rows in another order.
 const std::string kPassed =
     "products 1; tile a:2; order task a0; stage A at a0 scratch k b a; atom fma rows a b columns c depth k lanes 8;"
@@ -175,12 +186,7 @@ TEST_CASE("sections on a GPU that break a rule") {
   const auto text = [&](const std::string& from, const std::string& to) -> std::string {
     auto directives = on_gpu(" 2");
     directives.replace(directives.find(from), from.size(), to);
-    try {
-      (void)expand(build(program, *group_of(program), parse_directives(directives), Target::cuda));
-    } catch (const PlanError& error) {
-      return error.what();
-    }
-    return {};
+    return refused([&] { expand(build(program, *group_of(program), parse_directives(directives), Target::cuda)); });
   };
   CHECK_THAT(text("exchange; products 3", "products 3"), ContainsSubstring("`exchange` is missing"));
   CHECK_THAT(text("products 2;", "products 1 2;"), ContainsSubstring("on a GPU each section has one product"));
@@ -253,14 +259,7 @@ TEST_CASE("sections use the scratch memory of those before them") {
 TEST_CASE("a group's directives that break a rule") {
   using Catch::Matchers::ContainsSubstring;
   const auto program = lowered(kThree);
-  const auto text = [&](const std::string& directives) -> std::string {
-    try {
-      built(program, directives);
-    } catch (const PlanError& error) {
-      return error.what();
-    }
-    return {};
-  };
+  const auto text = [&](const std::string& directives) { return refused([&] { built(program, directives); }); };
   CHECK_THAT(text(kFirst), ContainsSubstring("begin with their products"));
   CHECK_THAT(text("products 1 3;" + kFirst), ContainsSubstring("a product of the group is missing"));
   CHECK_THAT(text(kWhole + "products 2;" + kSecond), ContainsSubstring("has it already"));
