@@ -189,15 +189,8 @@ class Expander {
     }
   }
 
-  /// Loops over blocks stay outside of what each of them does.
+  /// What each block does.
   Body run(const Body& body) {
-    if (body.size() == 1) {
-      if (const auto* loop = std::get_if<Loop>(&body.front().node); loop != nullptr && numbers_blocks(loop->bind)) {
-        Loop outer = *loop;
-        outer.body = run(loop->body);
-        return only({std::move(outer), body.front().origin});
-      }
-    }
     const auto atom = kernel_.array(product_of(body)->accumulator).origin;
     Body inner = sequence(body, false);
     Body block = std::move(threads_.names);
@@ -573,27 +566,30 @@ class Expander {
   int repeats_ = 0;  ///< loops around what is being expanded
 };
 
-/// A group's sections, in the loops over its blocks; nothing where there are none.
-std::optional<Body> of_block(Kernel& kernel, const Body& body) {
-  if (body.empty()) return std::nullopt;
-  if (std::holds_alternative<Section>(body.front().node)) return sections_expanded(kernel, body);
-  const auto* loop = std::get_if<Loop>(&body.front().node);
-  if (loop == nullptr || !numbers_blocks(loop->bind)) return std::nullopt;
-  auto inner = of_block(kernel, loop->body);
-  if (!inner) return std::nullopt;
-  Loop outer = *loop;
-  outer.body = std::move(*inner);
-  return only({std::move(outer), body.front().origin});
+/// What blocks do, in the loops over them, which stay outside.
+template <class Of>
+Body in_blocks(const Body& body, const Of& of) {
+  if (body.size() == 1) {
+    if (const auto* loop = std::get_if<Loop>(&body.front().node); loop != nullptr && numbers_blocks(loop->bind)) {
+      Loop outer = *loop;
+      outer.body = in_blocks(loop->body, of);
+      return only({std::move(outer), body.front().origin});
+    }
+  }
+  return of(body);
 }
 
 }  // namespace
 }  // namespace cuda
 
 Body expand_cuda(Kernel& kernel, const Body& body) {
-  if (auto sections = cuda::of_block(kernel, body)) return std::move(*sections);
-  const auto* mma = cuda::product_of(body);
-  if (mma == nullptr) throw PlanError("schedule: a kernel for a GPU needs an atom");
-  return cuda::Expander(kernel, *mma).run(body);
+  return cuda::in_blocks(body, [&](const Body& block) {
+    if (!block.empty() && std::holds_alternative<Section>(block.front().node))
+      return cuda::sections_expanded(kernel, block);
+    const auto* mma = cuda::product_of(block);
+    if (mma == nullptr) throw PlanError("schedule: a kernel for a GPU needs an atom");
+    return cuda::Expander(kernel, *mma).run(block);
+  });
 }
 
 }  // namespace ricci::kernel
