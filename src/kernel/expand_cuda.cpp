@@ -29,19 +29,16 @@ Threads::Threads(Kernel& of, const Spread& spread) : kernel(of), count(kWarp * s
 }
 
 void Threads::place(const Spread& spread) {
-  if (!spread.ordered()) {
-    warp_row = digit("warp_row", std::int64_t{kWarp} * spread.warp_columns, spread.warp_rows);
-    warp_column = digit("warp_column", kWarp, spread.warp_columns);
-    return;
-  }
   warp_row = warp_column = Affine(0);
-  std::int64_t below = 1, rows = 1, columns = 1;
-  for (const auto& [extent, of_rows] : spread.order | std::views::reverse) {
+  std::int64_t below = std::int64_t{spread.warp_rows} * spread.warp_columns;
+  std::array<std::int64_t, 2> left = {spread.warp_columns, spread.warp_rows};
+  for (const auto& [extent, of_rows] : warp_digits(spread)) {
     if (extent == 1) continue;
     auto& place = of_rows ? warp_row : warp_column;
-    place = place + (of_rows ? rows : columns) * digit("warp_digit", kWarp * below, extent);
-    (of_rows ? rows : columns) *= extent;
-    below *= extent;
+    const char* name = spread.ordered() ? "warp_digit" : of_rows ? "warp_row" : "warp_column";
+    below /= extent;
+    left[of_rows] /= extent;
+    place = place + left[of_rows] * digit(name, kWarp * below, extent);
   }
 }
 

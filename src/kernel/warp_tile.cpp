@@ -144,6 +144,11 @@ int WarpTile::register_of(const Fragment& fragment, int along, int across) {
   return held && held->lane == 0 ? static_cast<int>(held->reg) : -1;
 }
 
+std::array<WarpDigit, 6> warp_digits(const Spread& spread) noexcept {
+  if (spread.ordered()) return spread.order;
+  return {{{static_cast<std::int8_t>(spread.warp_rows), true}, {static_cast<std::int8_t>(spread.warp_columns), false}}};
+}
+
 WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vector<Digit>& rows,
                    const std::vector<Digit>& columns, const std::vector<Digit>& depth, DType sums) {
   WarpTile tile;
@@ -153,11 +158,7 @@ WarpTile warp_tile(const std::string& atom, const Spread& spread, const std::vec
   tile.rows = side(product(rows), spread.warp_rows, tile.atom->a, 0, spread.run_rows);
   tile.columns = side(product(columns), spread.warp_columns, tile.atom->b, 1, spread.run_columns);
   tile.depth = side(product(depth), 1, tile.atom->a, 1, spread.run_depth);
-  tile.order = spread.order;
-  if (!spread.ordered()) {
-    tile.order[0] = {static_cast<std::int8_t>(spread.warp_rows), true};
-    tile.order[1] = {static_cast<std::int8_t>(spread.warp_columns), false};
-  }
+  tile.order = warp_digits(spread);
   tile.columns.apart = !tile.fma() && is_complex(sums);
   if (const int shared = tile.atom->a.per_register(); shared > 1 && spread.run_depth != shared)
     throw PlanError(fmt::format("schedule: runs of {} along the depth, and registers of {} hold {}", spread.run_depth,

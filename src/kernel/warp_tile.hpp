@@ -6,6 +6,7 @@
 // to the sum, as long as both operands and the accumulator agree.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,13 @@ struct Side {
   Affine position(const Affine& warp, const Affine& outer, int within) const;
 };
 
+/// The digits of a warp's number, the slowest first; others have extent 1.
+std::array<WarpDigit, 6> warp_digits(const Spread& spread) noexcept;
+
 struct WarpTile {
   const Atom* atom = nullptr;
   Side rows, columns, depth;
-  std::array<WarpDigit, 6> order = {};  ///< of warps, as of Spread
+  std::array<WarpDigit, 6> order = {};  ///< of warps
   bool fma() const noexcept { return atom->k == 1; }
   /// Columns of the accumulator that a lane holds are 4 apart and those of neighbouring lanes are neighbours; else the
   /// other way round. Complex results are as wide as an access, and a warp writes whole sectors with one.
