@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "ir/passes/canonical.hpp"
+#include "ir/passes/distinct_factors.hpp"
 #include "ir/passes/step_piece.hpp"
 #include "ir/workspace.hpp"
 #include "kernel/atom_types.hpp"
@@ -330,8 +331,12 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     plan->library_model = rated ? blas_model(plan->target, plan->threads) : plan::LibraryModel{};
   }
   const auto fits = [&](std::int64_t bytes) { return wanted.workspace_limit < 0 || bytes <= wanted.workspace_limit; };
-  if (cpu) plan->sequence = runtime::multiplied(std::move(plan->sequence), plan->cpu_model(), wanted.workspace_limit);
-  if (!cpu) plan->predictions = std::make_unique<runtime::Predictions>(plan->gpu_model(), wanted.precision);
+  if (cpu) {
+    plan->sequence = runtime::multiplied(std::move(plan->sequence), plan->cpu_model(), wanted.workspace_limit);
+  } else {
+    plan->sequence = ir::distinct_factors(std::move(plan->sequence));
+    plan->predictions = std::make_unique<runtime::Predictions>(plan->gpu_model(), wanted.precision);
+  }
   plan->workspace_limit = wanted.workspace_limit;
   if (auto made = runtime::steps_instead(plan->sequence, *plan, plan->predictions.get()))
     plan->uncut = std::exchange(plan->sequence, std::move(*made));

@@ -151,9 +151,9 @@ double Predictions::us(const ir::Program& canonical, Prediction& prediction, dou
   return us;
 }
 
-double Predictions::us(const ir::Sequence& sequence, double below) {
+double Predictions::us(std::span<const ir::Step> steps, double below) {
   double us = 0;
-  for (const auto& step : sequence.steps) {
+  for (const auto& step : steps) {
     if (us >= below) break;
     if (has_points(step.program)) us += this->us(step.program, below - us);
   }

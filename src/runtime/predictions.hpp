@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -46,8 +47,8 @@ class Predictions {
   double us(const ir::Program& program, double below = kAny);
   /// The same of a program that canonical() made.
   double us_of_canonical(const ir::Program& canonical, double below = kAny);
-  /// Of all steps that have points.
-  double us(const ir::Sequence& sequence, double below = kAny);
+  /// Of all steps that have points, in a row.
+  double us(std::span<const ir::Step> steps, double below = kAny);
 
  private:
   static constexpr double kAny = std::numeric_limits<double>::infinity();

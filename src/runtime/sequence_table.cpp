@@ -31,10 +31,15 @@ class SequenceTable {
 
   std::string text() {
     const auto& lowered = plan_.uncut ? *plan_.uncut : plan_.sequence;
-    const bool multiplies = std::any_of(lowered.steps.begin(), lowered.steps.end(), [&](const ir::Step& step) {
-      return has_points(step.program) && kernel::contraction_of(predictions_.canonical(step.program));
-    });
-    if (!multiplies) return {};
+    const auto multiplies = [&](const ir::Step& step) {
+      if (!has_points(step.program)) return false;
+      const auto& program = predictions_.canonical(step.program);
+      return kernel::contraction_of(program) || kernel::group_of(program);
+    };
+    const auto any_multiplies = [&](const ir::Sequence& sequence) {
+      return std::any_of(sequence.steps.begin(), sequence.steps.end(), multiplies);
+    };
+    if (!any_multiplies(lowered) && !any_multiplies(plan_.sequence)) return {};
     std::vector<ir::Sequence> considered;
     const auto instead = steps_instead(lowered, plan_, &predictions_, &considered);
     add(instead ? *instead : lowered, true);

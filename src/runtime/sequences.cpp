@@ -18,6 +18,7 @@
 #include "plan/enumerate/contraction.hpp"
 #include "plan/plan.hpp"
 #include "runtime/copies.hpp"
+#include "runtime/repeated_steps.hpp"
 
 namespace ricci::runtime {
 namespace {
@@ -70,6 +71,12 @@ bool leaves_idle(const ir::Sequence& sequence, Predictions& predictions, std::in
   });
 }
 
+Form form_of(const ir::Sequence& sequence) {
+  Form form;
+  for (const auto& step : sequence.steps) add_form(form, step.program);
+  return form;
+}
+
 struct Split {
   ir::Sequence sequence;
   std::optional<ir::Sequence> copied = {};  ///< the same with_copies(), where that was asked for
@@ -94,12 +101,10 @@ Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of
   std::vector<Way> ways;
   std::set<Form> tried;
   const auto consider = [&](ir::Sequence sequence) {
-    Form form;
-    for (const auto& step : sequence.steps) add_form(form, step.program);
-    if (!tried.insert(std::move(form)).second) return;
+    if (!tried.insert(form_of(sequence)).second) return;
     if (considered != nullptr) considered->push_back(sequence);
     const double least = ways.empty() ? kAny : ways.front().us;
-    const auto us = predictions.us(sequence, kNear * least);
+    const auto us = predictions.us(sequence.steps, kNear * least);
     if (us >= kNear * least) return;
     const auto place = std::find_if(ways.begin(), ways.end(), [&](const Way& way) { return us < way.us; });
     ways.insert(place, {us, {std::move(sequence)}});
@@ -128,7 +133,7 @@ Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of
     double best = kAny;
     for (auto& [us, way] : ways) {
       way.copied = with_copies(way.sequence, predictions, plan.workspace_limit, considered, best);
-      us = predictions.us(*way.copied);
+      us = predictions.us(way.copied->steps);
       best = std::min(best, us);
     }
   }
@@ -136,50 +141,94 @@ Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of
   return std::move(best->split);
 }
 
-/// What some steps are predicted to take, in a row.
-double us_of(std::span<const ir::Step> steps, const plan::CpuModel& device) {
-  double us = 0;
-  for (const auto& step : steps) us += plan::time_alone(ir::canonicalise(step.program), device).us;
-  return us;
+bool fits(const ir::Sequence& sequence, std::int64_t workspace_limit) {
+  return workspace_limit < 0 || sequence.workspace_bytes() <= workspace_limit;
+}
+
+/// The sequence with products of two tensors each in place of those steps that are predicted to take longer; nothing
+/// where all stay.
+///   pays        says so of a step, and of those that would be in its place
+///   considered  where not null, is given each sequence that was looked at
+template <class Pays>
+std::optional<ir::Sequence> in_products(const ir::Sequence& lowered, std::int64_t workspace_limit,
+                                        std::vector<ir::Sequence>* considered, const Pays& pays) {
+  std::optional<ir::Sequence> made;
+  for (std::size_t k = 0; k < (made ? *made : lowered).steps.size(); ++k) {
+    const auto& sequence = made ? *made : lowered;
+    auto apart = ir::products_apart(sequence, k);
+    if (!apart || !fits(*apart, workspace_limit)) continue;
+    if (considered != nullptr) considered->push_back(*apart);
+    const auto count = apart->steps.size() - sequence.steps.size() + 1;
+    if (!pays(sequence.steps[k], std::span<const ir::Step>(&apart->steps[k], count))) continue;
+    made = std::move(apart);
+    k += count - 1;
+  }
+  return made;
+}
+
+/// The same on a GPU, with their types where others are predicted to take less.
+std::optional<ir::Sequence> multiplied(const ir::Sequence& lowered, Predictions& predictions,
+                                       std::int64_t workspace_limit, std::vector<ir::Sequence>* considered) {
+  const auto pays = [&](const ir::Step& whole, std::span<const ir::Step> parts) {
+    const double us = predictions.us(whole.program);
+    double least = 0;
+    for (const auto& part : parts) {
+      const auto of_part = plan::least_contraction_us(predictions.canonical(part.program), predictions.device());
+      least += std::isinf(of_part) ? 0 : of_part;
+    }
+    return least < us && predictions.us(parts, us) < us;
+  };
+  auto made = in_products(lowered, workspace_limit, considered, pays);
+  const auto& sequence = made ? *made : lowered;
+  auto simpler = ir::simpler_products(sequence);
+  if (form_of(simpler) == form_of(sequence) || !fits(simpler, workspace_limit)) return made;
+  if (considered != nullptr) considered->push_back(simpler);
+  const double us = predictions.us(sequence.steps);
+  if (predictions.us(simpler.steps, us) < us) made = std::move(simpler);
+  return made;
 }
 
 }  // namespace
 
 ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std::int64_t workspace_limit) {
-  const auto fits = [&](const ir::Sequence& made) {
-    return workspace_limit < 0 || made.workspace_bytes() <= workspace_limit;
+  const auto pays = [&](const ir::Step& whole, std::span<const ir::Step> parts) {
+    const auto alone = plan::time_alone(ir::canonicalise(whole.program), device);
+    if (alone.tiles) return false;
+    double us = 0;
+    for (const auto& part : parts) us += plan::time_alone(ir::canonicalise(part.program), device).us;
+    return us < alone.us;
   };
-  for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
-    auto apart = ir::products_apart(sequence, k);
-    if (!apart || !fits(*apart)) continue;
-    const auto whole = plan::time_alone(ir::canonicalise(sequence.steps[k].program), device);
-    const auto count = apart->steps.size() - sequence.steps.size() + 1;
-    if (whole.tiles || us_of({&apart->steps[k], count}, device) >= whole.us) continue;
-    sequence = std::move(*apart);
-    k += count - 1;
-  }
-  if (auto simpler = ir::simpler_products(sequence); fits(simpler)) sequence = std::move(simpler);
+  if (auto made = in_products(sequence, workspace_limit, nullptr, pays)) sequence = std::move(*made);
+  if (auto simpler = ir::simpler_products(sequence); fits(simpler, workspace_limit)) sequence = std::move(simpler);
   return ir::distinct_factors(std::move(sequence));
 }
 
 std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* predictions,
                                           std::vector<ir::Sequence>* considered) {
-  const auto fits = [&](const ir::Sequence& sequence) {
-    return plan.workspace_limit < 0 || sequence.workspace_bytes() <= plan.workspace_limit;
-  };
-  auto [cut, copied] = split(lowered, plan, predictions, considered);
-  std::optional<ir::Sequence> made;
-  if (cut.storages.size() > lowered.storages.size() && fits(cut)) {
+  std::optional<ir::Sequence> products, made;
+  if (predictions != nullptr) products = multiplied(lowered, *predictions, plan.workspace_limit, considered);
+  const auto& multiplied = products ? *products : lowered;
+  auto [cut, copied] = split(multiplied, plan, predictions, considered);
+  if (cut.storages.size() > multiplied.storages.size() && fits(cut, plan.workspace_limit)) {
     made = std::move(cut);
   } else {
     copied.reset();
   }
   if (predictions == nullptr) return made;
-  const auto& gathered = made ? *made : lowered;
+  const auto& gathered = made ? *made : multiplied;
   if (!copied) copied = with_copies(gathered, *predictions, plan.workspace_limit, considered);
-  if (copied->steps.size() > gathered.steps.size()) made = std::move(copied);
+  if (copied->steps.size() > gathered.steps.size()) {
+    made = std::move(copied);
+  } else if (!made) {
+    made = std::move(products);
+  }
   // What is split or copied for kernels of one's own may be a library's product whole.
-  if (made && plan.library && fits(lowered) && predictions->us(lowered) < predictions->us(*made)) made.reset();
+  if (made && plan.library && fits(lowered, plan.workspace_limit) &&
+      predictions->us(lowered.steps) < predictions->us(made->steps))
+    made.reset();
+  constexpr std::size_t kMayRepeat = 4;  // steps: two copies, and what reads them
+  if (made && made->steps.size() >= kMayRepeat)
+    made = without_repeats(std::move(*made), *predictions, plan.workspace_limit);
   return made;
 }
 

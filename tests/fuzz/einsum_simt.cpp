@@ -2,23 +2,19 @@
 // fault.
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <random>
 
 #include "catch.hpp"
-#include "codegen/source.hpp"
 #include "fuzz/random_einsum.hpp"
 #include "fuzz/random_problem.hpp"
+#include "fuzz/simt_sequence.hpp"
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/copy_operand.hpp"
 #include "ir/passes/copy_result.hpp"
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/contraction.hpp"
-#include "plan/plan.hpp"
 #include "ricci/error.hpp"
-#include "runtime/plan_impl.hpp"
-#include "simt/emitted.hpp"
 
 namespace einsum_simt_test {
 
@@ -26,81 +22,15 @@ using namespace ricci;
 
 namespace {
 
-/// Memory of a storage: a tensor's, or workspace of the sequence.
-struct Area {
-  unsigned char* begin = nullptr;
-  std::size_t bytes = 0;
-  void* element_0 = nullptr;
-};
-
-struct Line {
-  alignas(256) unsigned char at[256];
-};
-
-bool runs(const ir::Program& program) {
-  const auto free = program.free_indices();
-  for (std::size_t q = 0; q < free.size(); ++q) {
-    if (free[q] && program.indices[q].extent == 0) return false;
-  }
-  return true;
-}
-
-/// The report of a run that was not clean, with the kernel.
-std::string run(const ir::Step& step, const std::vector<Area>& areas, const std::vector<Scalar>& params,
-                std::uint64_t seed) {
-  if (!runs(step.program)) return {};
-  const auto program = ir::canonicalise(step.program);
-  const auto list = plan::candidates(program, plan::GpuModel::of_capability(90));
-  const auto& schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
-  const auto source = codegen::emit(program, schedule, kernel::Target::cuda, {"sm_90", "", ""});
-
-  std::vector<void*> pointers, args;
-  std::vector<simt::Buffer> buffers;
-  for (std::size_t b = 0; b < program.buffer.size(); ++b) {
-    const auto& area = areas[static_cast<std::size_t>(step.storage[static_cast<std::size_t>(program.buffer[b])])];
-    pointers.push_back(area.element_0);
-    buffers.push_back({area.begin, area.bytes, program.buffers[b].written});
-  }
-  struct alignas(16) Value {
-    unsigned char at[16] = {};
-  };
-  std::vector<Value> values(program.params.size());
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    const auto param = static_cast<std::size_t>(step.param[static_cast<std::size_t>(program.param[k])]);
-    runtime::encode_factor(params[param], program.params[k].type, values[k].at);
-  }
-  for (auto& pointer : pointers) args.push_back(&pointer);
-  for (auto& value : values) args.push_back(value.at);
-  simt::Options options;
-  options.order = static_cast<simt::Order>(seed % 3);
-  options.one_buffer_per_access = false;  // of two loads that a selection chooses between, compilers make one
-  const auto told = [&](const std::string& what) {
-    return ir::print(program) + kernel::print(schedule) + source.text + what;
-  };
-  try {
-    const auto report = simt::run(simt::launch_of(source, program, schedule), args.data(), buffers, options);
-    return report.clean() ? std::string() : told(report.text());
-  } catch (const CompileError& error) {
-    return told(error.what() + error.log());
-  }
-}
-
 /// Runs the steps of a sequence that computes an einsum, in its tensors and workspace.
 void check(fuzz::RandomEinsum& e, const ir::Sequence& sequence) {
   const auto want = e.expected();
   const auto before = e.tensors.back();
-  std::vector<Area> areas;
+  std::vector<fuzz::Area> areas;
   for (auto& tensor : e.tensors) areas.push_back({tensor.begin(), tensor.bytes(), tensor.element_0()});
-  std::vector<std::unique_ptr<Line[]>> workspace;
-  for (std::size_t k = areas.size(); k < sequence.storages.size(); ++k) {
-    const auto& storage = sequence.storages[k];
-    const auto lines = static_cast<std::size_t>((storage.last + 1) * size_of(storage.type)) / sizeof(Line) + 1;
-    workspace.push_back(std::make_unique<Line[]>(lines));
-    auto* const begin = workspace.back()[0].at;
-    areas.push_back({begin, lines * sizeof(Line), begin});
-  }
+  const auto workspace = fuzz::add_workspace(sequence, areas);
   for (const auto& step : sequence.steps) {
-    const auto fault = run(step, areas, e.params(sequence.params), e.seed);
+    const auto fault = fuzz::run_step(step, areas, e.params(sequence.params), e.seed);
     if (!fault.empty()) FAIL(fault);
   }
   const auto difference = e.difference(want, before);
@@ -127,7 +57,7 @@ std::optional<ir::Sequence> contraction_of(const ir::Sequence& lowered) {
   step.program = std::move(canonical);
   sequence.steps[0] = std::move(step);
   const auto& program = sequence.steps[0].program;
-  if (!kernel::contraction_of(program) || !runs(program)) return std::nullopt;
+  if (!kernel::contraction_of(program) || !runtime::has_points(program)) return std::nullopt;
   return sequence;
 }
 

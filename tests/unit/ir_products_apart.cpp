@@ -50,25 +50,30 @@ TEST_CASE("sums of products become steps of two tensors each") {
   const struct {
     const char* statement;
     std::size_t steps;
+    std::size_t workspace = 0;  ///< tensors of it
   } rows[] = {
-      {"C(i, j) = sum(k, A(i, k) * w(k) * B(k, j))", 2},
-      {"C(i, j) = sum(k, A(i, k) * H(i, k) * B(k, j))", 2},
-      {"C(i, j) = sum(k, (A(i, k) - H(i, k)) * B(k, j))", 2},
-      {"C(i, j) = sum(k, A(i, k) * w(k) * A(j, k))", 2},
+      {"C(i, j) = sum(k, A(i, k) * w(k) * B(k, j))", 2, 1},
+      {"C(i, j) = sum(k, A(i, k) * H(i, k) * B(k, j))", 2, 1},
+      {"C(i, j) = sum(k, (A(i, k) - H(i, k)) * B(k, j))", 2, 1},
+      {"C(i, j) = sum(k, A(i, k) * w(k) * A(j, k))", 2, 1},
       {"C(i, j) = sum(k, 2 * A(i, k) * B(k, j))", 1},
       {"C(i, j) += v(i) * sum(k, -A(i, k) * M(i, j) * B(k, j))", 1},
       {"C(i, j) = 3 * sum(k, A(i, k) * B(k, j)) - sum(l, D(i, l) * E(l, j)) + M(i, j)", 2},
       {"C(i, j) = sum(k, A(i, k) * B(k, j)) - 3 * sum(k, B(k, j) * A(i, k)) + M(i, j)", 1},
       {"C(i, j) = v(i) * (sum(k, A(i, k) * B(k, j) - 2 * H(i, k) * B(k, j)) - sum(l, D(i, l) * E(l, j)))", 3},
-      {"C(i, j) = abs(C(i, j) - M(i, j) * sum(k, A(i, k) * w(k) * B(k, j) - w(k) * A(i, k) * A(j, k)))", 3},
+      {"C(i, j) = abs(C(i, j) - M(i, j) * sum(k, A(i, k) * w(k) * B(k, j) - w(k) * A(i, k) * A(j, k)))", 3, 2},
+      {"C(i, j) += sum(k, A(i, k) * B(k, j)) - sum(l, D(i, l) * E(l, j))", 2},
+      {"C(i, j) = 2 * M(i, j) - C(i, j) - sum(k, A(i, k) * B(k, j)) - sum(l, D(i, l) * E(l, j))", 2},
+      {"C(i, j) += C(i, j) * sum(k, A(i, k) * B(k, j)) - sum(l, D(i, l) * E(l, j))", 2, 1},
   };
-  for (const auto& [statement, steps] : rows) {
+  for (const auto& [statement, steps, workspace] : rows) {
     INFO(statement);
     const auto whole = lowered(kTensors, statement);
     REQUIRE(whole.steps.size() == 1);
     auto apart = ir::products_apart(whole, 0);
     REQUIRE(apart);
     CHECK(apart->steps.size() == steps);
+    CHECK(apart->storages.size() == whole.storages.size() + workspace);
     for (const auto& step : apart->steps) CHECK(sums(step) <= 1);
     const auto count = whole.storages.size();
     CHECK(computed(*apart, count) == computed(whole, count));

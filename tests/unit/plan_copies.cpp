@@ -21,7 +21,7 @@ TEST_CASE("an operand is copied once where both are priced together") {
   const auto sequence = ir::sequence_of(program);
   const auto copied = runtime::with_copies(sequence, predictions, -1);
   CHECK(copied.steps.size() <= 3);
-  CHECK(predictions.us(copied) <= predictions.us(sequence));
+  CHECK(predictions.us(copied.steps) <= predictions.us(sequence.steps));
 }
 
 // Elements of two bytes in rows of an odd number of them are copied one by one, unless rows begin where maps can.

@@ -30,6 +30,7 @@ std::int64_t own(const Program& program, const Affine& first, const Affine& seco
 }  // namespace
 
 Sequence distinct_factors(Sequence sequence) {
+  bool changed = false;
   for (auto& step : sequence.steps) {
     auto& program = step.program;
     if (program.statements.size() != 1 || program.points() == 0) continue;
@@ -43,6 +44,7 @@ Sequence distinct_factors(Sequence sequence) {
       if (buffer.written || own(program, first->offset, second->offset) < kLeastOfRole ||
           own(program, second->offset, first->offset) < kLeastOfRole)
         continue;
+      changed = true;
       second->source = static_cast<int>(program.buffers.size());
       step.storage.push_back(step.storage[at(first->source)]);
       program.buffers.push_back(buffer);
@@ -56,7 +58,7 @@ Sequence distinct_factors(Sequence sequence) {
       while (taken()) name += '_';
     }
   }
-  verify(sequence);
+  if (changed) verify(sequence);
   return sequence;
 }
 

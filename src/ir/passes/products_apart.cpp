@@ -22,6 +22,9 @@ struct Term {
   std::optional<Scalar> multiple = {};  ///< in place of what is outside, and of the sign
 };
 
+/// Whether what is computed depends on the tensor that the statement writes: in the place that is written, or others.
+enum class ResultRead : std::uint8_t { none, there, elsewhere };
+
 class ProductsApart {
  public:
   explicit ProductsApart(const Sequence& sequence, std::size_t step)
@@ -36,28 +39,35 @@ class ProductsApart {
         if (!is_load(*side) && !made_.contains(*side)) made_[*side] = product_of(*side);
       }
     }
-    const auto here = apart_ ? terms_.size() : terms_.size() - 1;  // products whose sum is in workspace
+    const auto here = apart_ ? terms_.size() : terms_.size() - 1;  // products in front of the last step
     Rows sum;
-    if (here > 0) sum = add_rows(sequence_, program_, order_of(free_, statement.offset), 0, type_, "sum");
+    const bool in_place = here > 0 && adds_in_place();
+    if (here > 0 && !in_place) sum = add_rows(sequence_, program_, order_of(free_, statement.offset), 0, type_, "sum");
+    const auto sum_of = [&](StepPiece& piece) {
+      if (!in_place) return piece.load(sequence_, sum, -1);
+      return piece.builder.load(piece.buffer(statement.buffer), piece.affine(statement.offset));
+    };
     for (std::size_t t = 0; t < here; ++t) {
       StepPiece piece(from_);
-      const auto before = t == 0 ? -1 : piece.load(sequence_, sum, -1);
-      const auto value = plus(piece, before, terms_[t], !scaled_last_);
-      piece.builder.store(piece.buffer(sequence_, sum.storage, true), piece.row(sum, -1), value);
+      auto value = plus(piece, t == 0 ? -1 : sum_of(piece), terms_[t], !scaled_last_);
+      if (t == 0 && in_place && is_whole()) value = with_addends(piece, value);
+      if (in_place) {
+        piece.builder.store(piece.buffer(statement.buffer, true), piece.affine(statement.offset), value,
+                            statement.step);
+      } else {
+        piece.builder.store(piece.buffer(sequence_, sum.storage, true), piece.row(sum, -1), value);
+      }
       steps_.push_back(piece.finish());
     }
     StepPiece rest(from_);
-    auto value = here > 0 ? rest.load(sequence_, sum, -1) : -1;
+    auto value = here > 0 ? sum_of(rest) : -1;
     if (!apart_) {
       value = plus(rest, value, terms_.back(), true);
     } else if (scaled_last_) {
       value = times(rest, terms_.back().outside, value);
       if (terms_.back().negative) value = rest.builder.op(OpCode::neg, type_, value);
     }
-    for (const auto& [negative, node, outside] : addends_) {
-      const auto addend = times(rest, outside, rest.copy(node));
-      value = rest.builder.op(negative ? OpCode::sub : OpCode::add, type_, value, addend);
-    }
+    if (!in_place || !is_whole()) value = with_addends(rest, value);
     rest.replace(root_, value);
     const auto stored = rest.copy(statement.value);
     rest.builder.store(rest.buffer(statement.buffer, true), rest.affine(statement.offset), stored, statement.step);
@@ -94,7 +104,9 @@ class ProductsApart {
       for (int k = 0; k < operand_count(n); ++k) {
         if (sums_[at(n.operand[k])]) with.push_back(n.operand[k]);
       }
-      if (with.size() > 1 && (n.op == OpCode::add || n.op == OpCode::sub) && with.front() != with.back()) break;
+      const bool adds = n.op == OpCode::add || n.op == OpCode::sub;
+      if (adds && with.size() > 1 && with.front() != with.back()) break;
+      if (adds && (is_result(node(n.operand[0])) || is_result(node(n.operand[1])))) break;
       if (!std::all_of(with.begin(), with.end(), [&](NodeId id) { return id == with.front(); })) return false;
       root_ = with.front();
     }
@@ -105,6 +117,9 @@ class ProductsApart {
   void note(const Node& n) {
     Indices uses(program_.indices.size());
     bool sum = n.kind == NodeKind::reduce;
+    auto reads = ResultRead::none;
+    if (n.kind == NodeKind::load && writes_to(n.source))
+      reads = is_result(n) ? ResultRead::there : ResultRead::elsewhere;
     auto load = n.kind == NodeKind::load ? static_cast<NodeId>(uses_.size()) : -1;
     if (n.kind == NodeKind::index) uses[at(n.source)] = true;
     for (std::size_t q = 0; n.kind == NodeKind::load && q < uses.size(); ++q) uses[q] = n.offset.coefficient[q] != 0;
@@ -112,6 +127,7 @@ class ProductsApart {
       const auto& of = uses_[at(n.operand[k])];
       for (std::size_t q = 0; q < uses.size(); ++q) uses[q] = uses[q] || of[q];
       sum = sum || sums_[at(n.operand[k])];
+      reads = std::max(reads, reads_result_[at(n.operand[k])]);
       const auto other = loads_[at(n.operand[k])];
       if (load < 0 || (other >= 0 && elements(uses_[at(other)]) > elements(uses_[at(load)]))) load = other;
     }
@@ -120,7 +136,42 @@ class ProductsApart {
     }
     uses_.push_back(std::move(uses));
     sums_.push_back(sum);
+    reads_result_.push_back(reads);
     loads_.push_back(load);
+  }
+
+  bool writes_to(int buffer) const {
+    return from_.storage[at(buffer)] == from_.storage[at(program_.statement().buffer)];
+  }
+  /// What was in the place that the statement writes.
+  bool is_result(const Node& n) const {
+    return n.kind == NodeKind::load && writes_to(n.source) && n.offset == program_.statement().offset;
+  }
+  /// Whether the products and what is added to them are all of the statement.
+  bool is_whole() const { return root_ == program_.statement().value; }
+
+  /// Whether products can be added where the result lies: nothing reads of it but what is added there.
+  bool adds_in_place() const {
+    const auto& statement = program_.statement();
+    if (apart_ || program_.buffers[at(statement.buffer)].type != type_) return false;
+    for (std::size_t q = 0; q < free_.size(); ++q) {
+      if (free_[q] != (statement.offset.coefficient[q] != 0)) return false;
+    }
+    const auto most = [&](const Nodes& nodes) {
+      auto read = ResultRead::none;
+      for (const auto id : nodes) read = std::max(read, reads_result_[at(id)]);
+      return read;
+    };
+    if (!is_whole())
+      return std::all_of(reads_result_.begin(), reads_result_.end(),
+                         [](ResultRead read) { return read == ResultRead::none; });
+    return std::all_of(terms_.begin(), terms_.end(),
+                       [&](const Term& term) {
+                         return std::max({most(term.outside), most(term.first), most(term.second)}) == ResultRead::none;
+                       }) &&
+           std::all_of(addends_.begin(), addends_.end(), [&](const Addend& addend) {
+             return std::max(most(addend.outside), reads_result_[at(addend.node)]) <= ResultRead::there;
+           });
   }
 
   /// Sums, differences and multiples as lists of what is added.
@@ -367,6 +418,14 @@ class ProductsApart {
     return value;
   }
 
+  NodeId with_addends(StepPiece& piece, NodeId value) const {
+    for (const auto& [negative, node, outside] : addends_) {
+      const auto addend = times(piece, outside, piece.copy(node));
+      value = piece.builder.op(negative ? OpCode::sub : OpCode::add, type_, value, addend);
+    }
+    return value;
+  }
+
   /// The value before (-1: none) and a product.
   NodeId plus(StepPiece& piece, NodeId before, const Term& term, bool scaled) {
     auto& builder = piece.builder;
@@ -389,11 +448,12 @@ class ProductsApart {
   Sequence sequence_;
   const Step& from_;
   const Program& program_;
-  std::vector<Indices> uses_;  // per node
-  std::vector<bool> sums_;     // per node, whether it is made of sums
-  Nodes loads_;                // per node, the largest that it is made of; -1: none
-  int room_ = 1000;            // nodes to look at: one may be a term many times over
-  NodeId root_ = -1;           // of all terms
+  std::vector<Indices> uses_;             // per node
+  std::vector<bool> sums_;                // per node, whether it is made of sums
+  std::vector<ResultRead> reads_result_;  // per node
+  Nodes loads_;                           // per node, the largest that it is made of; -1: none
+  int room_ = 1000;                       // nodes to look at: one may be a term many times over
+  NodeId root_ = -1;                      // of all terms
   DType type_ = DType::f64;
   std::vector<Term> terms_;
   std::vector<Addend> addends_;

@@ -14,7 +14,8 @@ namespace ricci::ir {
 ///   a third factor, or an expression   that has the indices of one of two factors, or fewer: multiplied with it first,
 ///                                      into workspace
 ///   what the sum does not run over     in front of the sum
-///   several products                   one after the other into workspace; the last one with what is done with all
+///   several products                   one after the other into the result, or into workspace where the result is
+///                                      read or has another type; the last one with what is done with all
 ///   results that vectors cannot hold   complex ones that are converted, divided or no neighbours, and those that lie
 ///                                      backwards: the sum in workspace, and what is made of it
 ///

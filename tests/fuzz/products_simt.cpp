@@ -1,0 +1,147 @@
+// Random sums of products of more than two tensors, of a tensor with itself and of several products, as the steps that
+// a GPU has for them, on the simulator: the interpreter's bits, of numbers that no order of a sum rounds, without a
+// fault.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <random>
+
+#include "catch.hpp"
+#include "fuzz/random_problem.hpp"
+#include "fuzz/random_products.hpp"
+#include "fuzz/simt_sequence.hpp"
+#include "ir/passes/distinct_factors.hpp"
+#include "ir/passes/products_apart.hpp"
+#include "ir/passes/simpler_products.hpp"
+#include "lower/lower_program.hpp"
+#include "runtime/repeated_steps.hpp"
+#include "runtime/runtime_impl.hpp"
+#include "runtime/sequences.hpp"
+
+namespace products_simt_test {
+
+using namespace ricci;
+
+namespace {
+
+/// The program's text, or one that adds its value to what the output holds.
+std::string text_of(const fuzz::Products& products, std::mt19937_64& random) {
+  auto text = products.text;
+  if (random() % 3 != 0) return text;
+  text.replace(text.find("output C"), std::strlen("output"), "inout");
+  const auto value = text.rfind("C(i, j) = ");
+  return text.replace(value, std::strlen("C(i, j) ="), random() % 2 == 0 ? "C(i, j) +=" : "C(i, j) -=");
+}
+
+/// What a plan has, or all products apart whatever they are predicted to take.
+ir::Sequence steps_of(const ir::Sequence& lowered, bool planned) {
+  Plan::Impl plan;
+  PlanOptions options;
+  options.device = Device::gpu;
+  options.target_sm = 90;
+  plan.target = runtime::target_of(options);
+  runtime::Predictions predictions(plan.gpu_model(), Precision::operands);
+  auto sequence = ir::distinct_factors(lowered);
+  if (planned) {
+    auto made = runtime::steps_instead(sequence, plan, &predictions);
+    return made ? std::move(*made) : sequence;
+  }
+  for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
+    const auto behind = sequence.steps.size() - k - 1;
+    if (auto apart = ir::products_apart(sequence, k)) sequence = std::move(*apart);
+    k = sequence.steps.size() - behind - 1;
+  }
+  return runtime::without_repeats(ir::simpler_products(std::move(sequence)), predictions, -1);
+}
+
+template <class Function>
+Function of_type(DType type, Function f32, Function i32, Function f64) {
+  return part_type(type) == DType::f32 ? f32 : type == DType::i32 ? i32 : f64;
+}
+
+/// Zeros of either sign are the same number.
+template <class Real>
+bool same(const unsigned char* x, const unsigned char* y, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += sizeof(Real)) {
+    Real of_x, of_y;
+    std::memcpy(&of_x, x + at, sizeof of_x);
+    std::memcpy(&of_y, y + at, sizeof of_y);
+    if (of_x != of_y) return false;
+  }
+  return true;
+}
+
+template <class Real>
+void fill(std::vector<unsigned char>& memory, std::mt19937_64& random) {
+  for (std::size_t at = 0; at + sizeof(Real) <= memory.size(); at += sizeof(Real)) {
+    const auto value = static_cast<Real>(static_cast<int>(random() % 3) - 1);
+    std::memcpy(&memory[at], &value, sizeof value);
+  }
+}
+
+struct Counts {
+  int apart = 0, in_place = 0;
+};
+
+void check(std::uint64_t seed, Counts& counts) {
+  constexpr int kLongest = 60, kShortest = 6;
+  std::mt19937_64 random(seed);
+  const fuzz::Products products(random, kLongest, kShortest, random() % 2 == 0);
+  const auto text = text_of(products, random);
+  INFO("seed " << seed << "\n" << text);
+  const auto lowered = ir::lower(Program::parse(text));
+  const auto sequence = steps_of(lowered, random() % 2 == 0);
+  const auto tensors = lowered.storages.size();
+  counts.apart += sequence.steps.size() > lowered.steps.size() ? 1 : 0;
+  const bool no_more = std::none_of(sequence.storages.begin(), sequence.storages.end(),
+                                    [](const ir::Storage& storage) { return storage.role == ir::Role::workspace; });
+  counts.in_place += no_more && sequence.steps.size() > lowered.steps.size() ? 1 : 0;
+
+  std::vector<std::vector<unsigned char>> memory;
+  for (const auto& storage : lowered.storages) {
+    auto& bytes = memory.emplace_back(static_cast<std::size_t>((storage.last + 1) * size_of(storage.type)));
+    of_type(storage.type, &fill<float>, &fill<std::int32_t>, &fill<double>)(bytes, random);
+  }
+  auto want = memory;
+  std::vector<void*> pointers;
+  for (auto& bytes : want) pointers.push_back(bytes.data());
+  ir::interpret(lowered, pointers, {});
+
+  std::vector<std::unique_ptr<fuzz::Line[]>> lines;
+  std::vector<fuzz::Area> areas;
+  for (const auto& bytes : memory) {
+    auto& line = lines.emplace_back(std::make_unique<fuzz::Line[]>(bytes.size() / sizeof(fuzz::Line) + 1));
+    std::memcpy(line[0].at, bytes.data(), bytes.size());
+    areas.push_back({line[0].at, bytes.size(), line[0].at});
+  }
+  const auto workspace = fuzz::add_workspace(sequence, areas);
+  for (const auto& step : sequence.steps) {
+    const auto fault = fuzz::run_step(step, areas, {}, seed);
+    if (!fault.empty()) FAIL(fault);
+  }
+  for (std::size_t k = 0; k < tensors; ++k) {
+    INFO(lowered.storages[k].name);
+    const auto is_same = of_type(lowered.storages[k].type, &same<float>, &same<std::int32_t>, &same<double>);
+    REQUIRE(is_same(areas[k].begin, want[k].data(), want[k].size()));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("random sums of products as a GPU's steps are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(890001);
+  const int count = fuzz::cases(30);
+  Counts counts;
+  for (int n = 0; n < count; ++n) {
+    try {
+      check(first + static_cast<std::uint64_t>(n), counts);
+    } catch (const Error& error) {
+      FAIL("seed " << first + static_cast<std::uint64_t>(n) << ": " << error.what());
+    }
+  }
+  std::printf("%d random sums of products from seed %llu on the simulator: %d in more steps, %d of them in place\n",
+              count, static_cast<unsigned long long>(first), counts.apart, counts.in_place);
+  if (fuzz::enough(count)) CHECK((counts.apart > count / 6 && counts.in_place > 0));
+}
+
+}  // namespace products_simt_test
