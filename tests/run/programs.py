@@ -176,6 +176,39 @@ def contractions(run, rng):
         expect_close(f"18 contractions, {extents}", found, molecule.triples_18(spin, extents, t3), 1e-14)
 
 
+def doubles(run, rng):
+    occupied, virtual = 4, 7
+    o, v = range(occupied), range(occupied, occupied + virtual)
+    g = rng.uniform(-1, 1, [occupied + virtual] * 4)
+    g = g - g.transpose(1, 0, 2, 3)
+    g = g - g.transpose(0, 1, 3, 2)
+    t = rng.uniform(-1, 1, (virtual, virtual, occupied, occupied))
+    t = t - t.transpose(1, 0, 2, 3)
+    t = t - t.transpose(0, 1, 3, 2)
+    eo, ev = rng.uniform(-2, -1, occupied), rng.uniform(1, 2, virtual)
+    parts = {name: g[np.ix_(*({"o": o, "v": v}[part] for part in name))] for name in ("oooo", "oovv", "ovvo", "vvvv")}
+    found = run("chemistry/ccd", {**parts, "t": t, "eo": eo, "ev": ev}, ["tn", "E"])
+    for name, is_, wanted in zip(("amplitudes", "energy"), found, molecule.doubles(parts, t, eo, ev)):
+        expect_close(f"doubles, {name}", is_, wanted, 1e-13)
+
+
+def doubles_of(run, mo, energies, occupied, reference):
+    """Two steps from no amplitudes: the first one gives those of MP2, whose energy the second one says."""
+    order = np.argsort(np.tile(np.arange(len(mo)) >= occupied, 2), kind="stable")
+    g = molecule.antisymmetrised(mo)[np.ix_(*[order] * 4)]
+    energies = np.tile(energies, 2)[order]
+    o, v = slice(2 * occupied), slice(2 * occupied, None)
+    parts = {name: g[tuple({"o": o, "v": v}[part] for part in name)] for name in ("oooo", "oovv", "ovvo", "vvvv")}
+    fixed = {**parts, "eo": energies[o], "ev": energies[v]}
+    t, energy = run("chemistry/ccd", {**fixed, "t": np.zeros_like(parts["oovv"].transpose(2, 3, 0, 1))}, ["tn", "E"], verify=False)
+    if energy != 0:
+        raise Failure(f"doubles without amplitudes: {energy} Hartree")
+    found = run("chemistry/ccd", {**fixed, "t": t}, ["tn", "E"], verify=False)
+    expect_energy("doubles of MP2", found[1], reference["e_mp2_corr"])
+    for name, is_, wanted in zip(("amplitudes", "energy"), found, molecule.doubles(parts, t, energies[o], energies[v])):
+        expect_close(f"doubles, {name}", is_, wanted, 1e-12)
+
+
 def chemistry(run, data):
     load = {name: np.load(data / f"{name}.npy") for name in ("eri_ao", "mo_coeff", "mo_energy", "t1", "t2")}
     reference = json.loads((data / "reference.json").read_text())
@@ -187,6 +220,7 @@ def chemistry(run, data):
     expect_energy("MP2", energy, reference["e_mp2_corr"])
     mo = molecule.four_index(eri, orbitals)
     expect_energy("MP2 by NumPy", molecule.mp2(mo, energies, occupied), reference["e_mp2_corr"])
+    doubles_of(run, mo, energies, occupied, reference)
     places = {"o": slice(occupied), "v": slice(occupied, None)}
     blocks = {}
     for block in ("ovov", "oovo", "vvov"):
@@ -284,6 +318,7 @@ def main():
         try:
             if group == "chemistry":
                 contractions(run, rng)
+                doubles(run, rng)
                 for folder in ("h2o_ccpvdz", "co_sto3g"):
                     chemistry(run, examples / "data" / folder)
             else:

@@ -70,3 +70,33 @@ def triples_energy(t3, spin, occupied_energies, virtual_energies, weight):
 def weights(occupied):
     """Of each k, alpha first, where i and j are alpha: 2 and 18 of the 36 that the sum over all spins is divided by."""
     return np.repeat([2 / 36, 18 / 36], occupied)
+
+
+def antisymmetrised(mo):
+    """<pq||rs> over spin orbitals, all of spin alpha first."""
+    n = np.tile(np.arange(len(mo)), 2)
+    spin = np.repeat([0, 1], len(mo))
+    same = spin[:, None] == spin
+    coulomb = np.einsum("prqs,pr,qs->pqrs", mo[np.ix_(n, n, n, n)], same, same, optimize=True)
+    return coulomb - coulomb.transpose(0, 1, 3, 2)
+
+
+def doubles(g, t, eo, ev):
+    """The new amplitudes of a step of the doubles equations, term by term, and the energy of the old ones."""
+    def e(text, *operands):
+        return np.einsum(text, *operands, optimize=True)
+
+    def over_pairs(x):  # P(ij) P(ab)
+        x = x - x.transpose(1, 0, 2, 3)
+        return x - x.transpose(0, 1, 3, 2)
+
+    v = g["oovv"]
+    r = v.transpose(2, 3, 0, 1) + e("abef,efij->abij", g["vvvv"], t) / 2 + e("mnij,abmn->abij", g["oooo"], t) / 2
+    r = r + over_pairs(e("mbej,aeim->abij", g["ovvo"], t))
+    r = r + e("mnef,efij,abmn->abij", v, t, t) / 4 + over_pairs(e("mnef,aeim,bfjn->abij", v, t, t)) / 2
+    of_one = e("mnef,abim,efjn->abij", v, t, t) / 2
+    r = r - of_one + of_one.transpose(0, 1, 3, 2)
+    of_one = e("mnef,aeij,bfmn->abij", v, t, t) / 2
+    r = r - of_one + of_one.transpose(1, 0, 2, 3)
+    below = eo[:, None] + eo - ev[:, None, None, None] - ev[:, None, None]
+    return r / below, e("mnef,efmn->", v, t) / 4
