@@ -174,6 +174,11 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
     w_.close();
   }
   void one(const kernel::AsyncCopy& copy) { copied(copy, {}); }
+  void one(const kernel::Prefetch& prefetch) {
+    parts_.async = true;
+    w_.line("prefetch_run<{}>({});", prefetch.count * size_of(kernel_.array(prefetch.from.array).type),
+            text_.pointer(prefetch.from));
+  }
   /// wanted: where anything is copied at all; empty: everywhere.
   void copied(const kernel::AsyncCopy& copy, const std::string& wanted) {
     parts_.async = true;

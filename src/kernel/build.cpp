@@ -92,7 +92,6 @@ void Builder::apply(const Directive& directive) {
     case Kind::pipeline:
       return pipeline(directive);
     case Kind::prefetch:
-      if (kernel_.target == Target::cuda) fail("results are prefetched on a CPU alone");
       if (!directive.sizes.empty()) fail("a number of tiles is for what only moves elements");
       if (!directive.subject.empty()) return prefetch(directive.subject);
       if (gathered_) fail("results leave by one way");

@@ -11,6 +11,7 @@ namespace ricci::kernel {
 
 void Builder::prefetch(const std::string& operand) {
   constexpr std::int64_t kMostRows = 4096;  // of a table in the kernel
+  if (kernel_.target == Target::cuda) fail("operands are prefetched on a CPU alone");
   if (ahead_) fail("one operand is prefetched");
   if (group_ != nullptr) fail("operands of a group are not prefetched");
   const auto count = tasks().size();

@@ -308,13 +308,7 @@ Body Builder::tiles(std::size_t k) {
   if (!has_atoms()) return k < order_.size() ? loop_of(k, assemble(k + 1)) : Body{};
   if (k < order_.size() && !order_[k].sum) return loop_of(k, assemble(k + 1));
   Body body;
-  if (prefetched_) {
-    const auto& mma = products_.front().mma;
-    auto digits = mma.rows;
-    digits.insert(digits.end(), columns_.begin(), columns_.end());
-    Prefetch lines{result().element(), std::move(digits), true, quotients(program_.statement().offset)};
-    body.push_back({std::move(lines), atom_number_});
-  }
+  if (prefetched_) body.push_back({kernel_.target == Target::cuda ? runs_before() : lines_of_result(), atom_number_});
   const auto tile = [](const Mma& mma) { return TileExchange::Tile{mma.accumulator, mma.rows, mma.columns}; };
   const auto& mma = products_.front().mma;
   if (passing_.from != nullptr) {
@@ -327,6 +321,30 @@ Body Builder::tiles(std::size_t k) {
   if (passing_.on) return body;
   for (auto& statement : flush()) body.push_back(std::move(statement));
   return body;
+}
+
+Prefetch Builder::lines_of_result() const {
+  auto digits = products_.front().mma.rows;
+  digits.insert(digits.end(), columns_.begin(), columns_.end());
+  return {result().element(), std::move(digits), true, quotients(program_.statement().offset)};
+}
+
+Prefetch Builder::runs_before() const {
+  const auto refuse = [](const char* rule) { throw PlanError(fmt::format("schedule: prefetch: on a GPU {}", rule)); };
+  const auto& statement = program_.statement();
+  const auto is_before = [&](const ir::Node& node) {
+    return node.kind == ir::NodeKind::load && node.source == statement.buffer;
+  };
+  if (group_ != nullptr) refuse("results of a group are not prefetched");
+  if (std::none_of(program_.nodes.begin(), program_.nodes.end(), is_before)) refuse("nothing is added to the result");
+  const auto shared = [](const Ordered& one) { return one.bind == Bind::cluster; };
+  if (atomic_ || last_ || std::any_of(order_.begin(), order_.end(), shared)) refuse("a task's results are its own");
+  if (!quotients(statement.offset).empty()) refuse("neighbours of joined indices are not known beforehand");
+  const auto& mma = products_.front().mma;
+  Prefetch runs{result().element(), mma.rows};
+  for (const auto* side : {&mma.columns, &mma.batch}) runs.digits.insert(runs.digits.end(), side->begin(), side->end());
+  runs.when = inside(statement.offset, true);
+  return runs;
 }
 
 void Builder::check_exchange(const Builder& before) const {

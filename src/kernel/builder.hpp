@@ -270,6 +270,9 @@ class Builder {
   Body assemble(std::size_t k);
   /// The same without what a block of results leaves by behind them.
   Body tiles(std::size_t k);
+  Prefetch lines_of_result() const;
+  /// On a GPU: of what results are added to.
+  Prefetch runs_before() const;
   Body sums(std::size_t k);
   Body loop_of(std::size_t k, Body inner);
 

@@ -35,7 +35,8 @@
 //   products 3 7                    of a group: what follows, up to the next such line, is how its products 3 and 7 are
 //                                   computed, an atom each, into one accumulator. All sections have the same tasks
 //   exchange                        of such a section: its sums begin with those of the one before, in registers
-//   prefetch                        on a CPU: lines of the result are fetched while the sums that go there are computed
+//   prefetch                        lines of the result are fetched while the sums that go there are computed: on a
+//                                   GPU of what they are added to, into the second cache
 //   prefetch A                      on a CPU: lines that the next task copies of A are fetched while this one computes
 //   nontemporal                     results are written by nontemporal stores: of whole vectors on a CPU
 //

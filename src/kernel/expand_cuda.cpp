@@ -238,6 +238,11 @@ class Expander {
         async = async || copy->async;
         continue;
       }
+      // Of memory that no copy writes: nothing is waited for.
+      if (const auto* prefetch = std::get_if<Prefetch>(&statement.node)) {
+        append(to, prefetched(threads_, *prefetch), statement.origin);
+        continue;
+      }
       if (pending) {
         if (async) append(to, {{Commit{}}, {Wait{0}}});
         append(to, barrier());

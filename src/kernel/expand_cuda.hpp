@@ -188,6 +188,8 @@ class GroupProducts {
 Body sections_expanded(Kernel& kernel, const Body& block);
 
 /// Every element of the accumulator to memory.
+/// What a tile statement names, run by run.
+Body prefetched(Threads& threads, const Prefetch& tile);
 Body flushed(Threads& threads, const Flush& flush, const WarpTile& tile);
 
 }  // namespace ricci::kernel::cuda

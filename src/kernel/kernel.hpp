@@ -387,13 +387,16 @@ struct Scatter {
   Value value;
 };
 
-/// CPU: the cache line of an element that is read or written soon, which may lie outside of the array; with digits, a
-/// tile statement: the lines of all elements that they reach, the last digit's neighbours a line at a time.
+/// CPU: the cache line of an element that is read or written soon, which may lie outside of the array. CUDA: a run of
+/// neighbours that is read soon, into the second cache. With digits, a tile statement: the lines of all elements that
+/// they reach, on a CPU the last digit's neighbours a line at a time.
 struct Prefetch {
   Access from;
   std::vector<Digit> digits;
   bool written = false;
-  std::vector<Let> quotients = {};  ///< of sums of digits, which `from` may be made of, too
+  std::vector<Let> quotients = {};   ///< CPU: of sums of digits, which `from` may be made of, too
+  std::vector<Condition> when = {};  ///< CUDA: of a tile, which elements there are
+  std::int64_t count = 1;            ///< CUDA: neighbours, multiples of 16 bytes that begin at one
 };
 
 /// CPU: `count` neighbours from one array to another by vectors of `lanes`; the next `count` of the source are

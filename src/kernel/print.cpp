@@ -201,7 +201,8 @@ class Printer {
   }
   void one(const Prefetch& prefetch) {
     for (const auto& quotient : prefetch.quotients) one(quotient);
-    line("prefetch {}{}", text(prefetch.from), prefetch.digits.empty() ? "" : " over " + text(prefetch.digits));
+    line("prefetch {}{}{}{}", prefetch.count > 1 ? fmt::format("{} of ", prefetch.count) : "", text(prefetch.from),
+         prefetch.digits.empty() ? "" : " over " + text(prefetch.digits), where("where", prefetch.when));
   }
   void one(const CopyRow& copy) {
     line("row {} = {} of {} by {}{}{}", text(copy.to), text(copy.from), copy.count, copy.lanes,

@@ -401,19 +401,6 @@ void Verifier::one(const FetchLines& fetch) {
   if (!fetches_ || fetch.lines < 1) fail(fmt::format("{} lines of no rows ahead", fetch.lines));
 }
 
-void Verifier::one(const Prefetch& prefetch) {
-  expect(!cuda(), "a prefetch on a GPU");
-  if (array_of_checked(prefetch.from).space != Space::global || prefetch.from.index.size() != 1)
-    fail(fmt::format("{} is prefetched", print(kernel_, prefetch.from)));
-  enter(prefetch.digits);
-  const auto mark = ranges_.mark();
-  for (const auto& quotient : prefetch.quotients) let(quotient);
-  known(prefetch.from.index.front());
-  ranges_.restore(mark);
-  for (const auto& quotient : prefetch.quotients) ranges_.leave(quotient.var);
-  leave(prefetch.digits);
-}
-
 void Verifier::one(const CopyRow& copy) {
   expect(!cuda(), "a row is copied by vectors on a CPU alone");
   if (type_of_checked(copy.from) != type_of_checked(copy.to)) fail("a copied row is of one type");

@@ -182,4 +182,25 @@ void Verifier::one(const Flush& flush) {
   leave(flush.batch);
 }
 
+void Verifier::one(const Prefetch& prefetch) {
+  if (array_of_checked(prefetch.from).space != Space::global || prefetch.from.index.size() != 1)
+    fail(fmt::format("{} is prefetched", print(kernel_, prefetch.from)));
+  enter(prefetch.digits);
+  const auto mark = ranges_.mark();
+  for (const auto& quotient : prefetch.quotients) let(quotient);
+  known(prefetch.from.index.front());
+  if (cuda() && prefetch.digits.empty()) {
+    if (prefetch.count * size_of(type_of_checked(prefetch.from)) % 16 != 0)
+      fail(fmt::format("{} neighbours of {} are prefetched, and runs are multiples of 16 bytes", prefetch.count,
+                       print(kernel_, prefetch.from)));
+    auto run = prefetch.from;
+    access(run);
+    run.index.front() = run.index.front() + Affine(prefetch.count - 1);
+    access(run);
+  }
+  ranges_.restore(mark);
+  for (const auto& quotient : prefetch.quotients) ranges_.leave(quotient.var);
+  leave(prefetch.digits);
+}
+
 }  // namespace ricci::kernel

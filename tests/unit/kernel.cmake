@@ -4,6 +4,7 @@ ricci_test(kernel_last_faults LABEL unit PROGRAM kernel SOURCES kernel_last_faul
 ricci_test(kernel_parameters LABEL unit PROGRAM kernel SOURCES kernel_parameters.cpp LIBS ricci_kernel)
 ricci_test(kernel_layout LABEL unit PROGRAM kernel SOURCES kernel_layout.cpp LIBS ricci_kernel)
 ricci_test(kernel_ahead LABEL unit PROGRAM kernel SOURCES kernel_ahead.cpp LIBS ricci_kernel ricci_lower)
+ricci_test(kernel_prefetch_gpu LABEL unit PROGRAM kernel SOURCES kernel_prefetch_gpu.cpp LIBS ricci_codegen ricci_plan ricci_lower)
 ricci_test(kernel_results LABEL unit PROGRAM kernel SOURCES kernel_results.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_group LABEL unit PROGRAM kernel SOURCES kernel_group.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_joined LABEL unit PROGRAM kernel SOURCES kernel_joined.cpp LIBS ricci_kernel ricci_lower)

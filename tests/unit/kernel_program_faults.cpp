@@ -103,6 +103,13 @@ Place loop_over(const Kernel& kernel, Bind bind, const std::string& name) {
   };
 }
 
+/// Of so many neighbours of x, from its first one on.
+void add_prefetch(Kernel& k, std::int64_t count) {
+  Prefetch prefetch{{0, {Affine(0)}}, {}, false};
+  prefetch.count = count;
+  get<Loop>(k, loop_over(k, Bind::unroll, "q")).body.push_back({std::move(prefetch)});
+}
+
 const Fault kFaults[] = {
     // ---- values and registers
     {"a value of another type", by_warp,
@@ -174,11 +181,9 @@ const Fault kFaults[] = {
          body->erase(body->begin() + static_cast<std::ptrdiff_t>(place));
      },
      "before anything is written to it"},
-    {"a prefetch on a GPU", by_warp,
-     [](Kernel& k) {
-       get<Loop>(k, loop_over(k, Bind::unroll, "q")).body.push_back({Prefetch{{0, {Affine(0)}}, {}, false}});
-     },
-     "a prefetch on a GPU", true},
+    {"a prefetch of parts of a unit", by_warp, [](Kernel& k) { add_prefetch(k, 3); }, "runs are multiples of 16 bytes",
+     true},
+    {"a prefetch past the end", by_warp, [](Kernel& k) { add_prefetch(k, 30004); }, "may reach element", true},
     {"a prefetch of registers", parts, [](Kernel& k) { get<Prefetch>(k).from = {get<Define>(k).array, {}}; },
      "is prefetched"},
     // ---- threads

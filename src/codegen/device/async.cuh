@@ -27,6 +27,16 @@ inline void copy_async_if(void* shared, const void* global, bool wanted) {
 template <int Bytes>
 inline void copy_async(void* shared, const void* global) { copy_async_or_zero_if<Bytes>(shared, global, true, true); }
 
+// Neighbours that are read soon, to the second cache: their address and Bytes are multiples of 16.
+template <int Bytes>
+inline void prefetch_run(const void* run) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" :: "l"(run), "n"(Bytes) : "memory");
+#else
+  for (int at = 0; at < Bytes; at += 128) asm volatile("prefetch.global.L2 [%0];" :: "l"((const char*)run + at));
+#endif
+}
+
 // The same number, of which compilers know nothing: what places are made of it is worked out here, and takes no
 // registers from where the same was made before.
 inline int anew(int number) {

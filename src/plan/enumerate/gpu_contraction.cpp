@@ -133,6 +133,7 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
                                       [](const ir::Node& node) { return node.kind == ir::NodeKind::index; });
   result_type = out(program).type;
   result_size = size_of(result_type);
+  result_alignment = std::gcd(out(program).alignment, statement.offset.constant * result_size);
   for (const auto& b : program.buffers) bytes += static_cast<double>((b.last - b.first + 1) * size_of(b.type));
   if (reads_result) bytes += static_cast<double>((out(program).last - out(program).first + 1) * result_size);
   return true;

@@ -207,6 +207,7 @@ class GpuContraction {
   std::int64_t size = 8, result_size = 8;                     ///< bytes, of a staged element and of the result's
   DType result_type = DType::f64;
   bool reads_result = false;
+  std::int64_t result_alignment = 1;  ///< bytes, of its first element
   bool relays = false;  ///< the result is made of the sum alone, so that it may leave through shared memory
   bool deep_rows = false, deep_columns = false;  ///< whether an operand's neighbours lie along the depth
   std::string atom_name;
@@ -243,6 +244,9 @@ class GpuContraction {
     const bool in_turns = groups && cut.turns > 1;
     return leaves_cache() && cut.share.last == 0 && !in_turns && (cut.relaid || groups || is_outer());
   }
+
+  /// Whether blocks fetch what a cut's results are added to before they multiply.
+  bool prefetches(const Cut& cut) const;
 
   const kernel::Atom& atom() const { return *atom_; }
   /// Of a chunk of the depth that is no multiple of what the atom takes: one that takes half as much at once.
