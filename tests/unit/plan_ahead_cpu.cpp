@@ -84,6 +84,18 @@ TEST_CASE("columns that few rows of a tile multiply are fetched a task before wh
   CHECK(prefetched(schedule(64).directives).empty());
 }
 
+TEST_CASE("runs that were asked for a task before cost what those in a cache do") {
+  const auto program = contraction("muno,au->maon", {{63, 63, 63, 63}, {63, 63}, {63, 63, 63, 63}}, DType::f64);
+  auto device = two_threads(32);
+  device.copy_GBs = 53;
+  device.read_GBs = 37;
+  device.write_GBs = 28;
+  device.clock_MHz = 4500;
+  const auto name = plan::best_candidate(program, device).schedule.name;
+  INFO(name);
+  CHECK(name.starts_with("gett 9x16 depth 63 along "));
+}
+
 TEST_CASE("columns of sums in parts are fetched for the next part where few rows of a task multiply them") {
   const auto fetched = [&](std::int64_t rows, int datapath_bytes) {
     const auto program = contraction("dca,cbd->ba", {{182, 173, 182}, {173, rows, 182}, {rows, 182}}, DType::f64);

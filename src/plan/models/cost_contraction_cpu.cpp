@@ -23,7 +23,6 @@ constexpr double kCrowdedLine = 10;    // for each line from memory while the se
 constexpr double kUnfetchedLine = 12;  // for each line of packed rows from memory, at least: nothing is multiplied then
 constexpr double kAheadLine = 5;       // for each that is asked for before it is read, beside multiply-adds
 constexpr double kShorterLine = 1.5;   // for each cycle that multiply-adds by such a line are short of hiding it
-constexpr double kAheadRun = 15;       // for each run of those that are packed then
 constexpr double kManyUses = 16;       // columns by which such rows are multiplied
 constexpr double kStoredRun = 9;       // for each run that nontemporal stores write, alone
 constexpr double kStoredLine = 18;     // the same of a line by itself, of sums that were transposed (an Intel Xeon)
@@ -367,8 +366,9 @@ class Model {
     const double lines = kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
     const double far = std::max(far_ * lines + pages_of(operand.side, operand.depth, tensor), read_cycles(operand));
     const double shorter = kShorterLine * std::max(0.0, kLongLine - line_cycles(b_, problem_, device_));
-    const double comes = far_ * ((ahead_line() + shorter) / line_ + kAheadRun / length);
-    if (!operand.rows) return moved + (packs_ahead_ ? std::min(from_cache() + comes, far) : far);
+    // Runs that were asked for are read from a cache.
+    const double comes = far_ * (ahead_line() + shorter) / line_;
+    if (!operand.rows) return moved + (packs_ahead_ ? std::min(near + comes, far) : far);
     const bool alone = device_.beyond_caches(operand.bytes) && !is_far(size_ * does_.batch * does_.columns.elements);
     const bool waits = alone && n(product(b_.columns, extent_of)) >= kManyUses;
     return std::max(moved + far, waits ? far_ * kUnfetchedLine / line_ : 0);
