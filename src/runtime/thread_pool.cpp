@@ -96,10 +96,21 @@ struct ThreadPool::Impl {
   std::unique_ptr<Home[]> homes;
   std::atomic<int> next{0};
   std::atomic<unsigned> generation{0};
-  std::atomic<unsigned> running{0};
+  // The workers that take part in the current loop, times 2, and 1 while more may join. What has not joined when
+  // nothing is left to take is not waited for: a worker that sleeps, or whose processor is taken, costs a short loop
+  // nothing.
+  std::atomic<unsigned> joined{0};
   std::atomic<bool> stop{false};
 
   int threads() const { return static_cast<int>(workers.size()) + 1; }
+
+  bool join() {
+    auto seen = joined.load(std::memory_order_relaxed);
+    while ((seen & 1) != 0) {
+      if (joined.compare_exchange_weak(seen, seen + 2, std::memory_order_acquire)) return true;
+    }
+    return false;
+  }
 
   void take_tasks(int own) {
     const int all = threads();
@@ -120,8 +131,9 @@ struct ThreadPool::Impl {
       wait_for_change(generation, seen);
       seen = generation.load(std::memory_order_acquire);
       if (stop) return;
+      if (!join()) continue;
       take_tasks(own);
-      if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) running.notify_one();
+      if (joined.fetch_sub(2, std::memory_order_acq_rel) == 2) joined.notify_one();  // the last one of a closed loop
     }
   }
 };
@@ -163,13 +175,18 @@ void ThreadPool::run(int tasks, void (*body)(void*, int), void* context) {
   p.tasks = tasks;
   ++p.call;
   p.next.store(p.threads(), std::memory_order_relaxed);
-  p.running.store(static_cast<unsigned>(p.workers.size()), std::memory_order_relaxed);
+  p.joined.store(1, std::memory_order_release);
   p.generation.fetch_add(1, std::memory_order_release);
   p.generation.notify_all();
   p.take_tasks(0);
-  for (unsigned left; (left = p.running.load(std::memory_order_acquire)) != 0;) {
-    for (int spin = 0; spin < 4000 && p.running.load(std::memory_order_acquire) != 0; ++spin) pause();
-    if (p.running.load(std::memory_order_acquire) == left) p.running.wait(left, std::memory_order_acquire);
+  auto left = p.joined.fetch_and(~1u, std::memory_order_acq_rel) & ~1u;
+  while (left != 0) {
+    for (int spin = 0; spin < 4000 && left != 0; ++spin) {
+      pause();
+      left = p.joined.load(std::memory_order_acquire);
+    }
+    if (left != 0) p.joined.wait(left, std::memory_order_acquire);
+    left = p.joined.load(std::memory_order_acquire);
   }
 }
 

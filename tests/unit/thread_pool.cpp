@@ -1,7 +1,9 @@
 // The thread pool: every task once, from any caller, however often.
 #include "runtime/thread_pool.hpp"
 
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,6 +109,38 @@ TEST_CASE("a thread has the same task in every call") {
     if (first.empty()) first = who;
     CHECK(who == first);
   }
+}
+
+std::atomic<bool> held{false}, released{false};
+
+TEST_CASE("a loop does not wait for a worker that takes no part in it") {
+  held = released = false;
+  struct sigaction action = {}, before;
+  action.sa_handler = [](int) {
+    held = true;
+    while (!released) usleep(1000);
+  };
+  REQUIRE(sigaction(SIGUSR1, &action, &before) == 0);
+  ThreadPool pool(2);
+  pthread_t worker = {};
+  std::atomic<int> begun{0};
+  run(pool, 2, [&](int task) {
+    if (task == 1) worker = pthread_self();
+    ++begun;
+    while (begun < 2) std::this_thread::yield();
+  });
+  REQUIRE(pthread_kill(worker, SIGUSR1) == 0);
+  while (!held) usleep(1000);
+  std::thread late([] {
+    for (int ms = 0; ms < 10000 && !released; ++ms) usleep(1000);
+    released = true;
+  });
+  for (const int tasks : {2, 9}) CHECK(counts(pool, tasks) == ones(tasks));
+  CHECK_FALSE(released);  // what else would run() have waited for
+  released = true;
+  late.join();
+  CHECK(counts(pool, 9) == ones(9));  // with the worker, if it is awake by now
+  sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_CASE("concurrent callers each get all of their tasks done") {
