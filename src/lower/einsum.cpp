@@ -273,11 +273,9 @@ Sequence lower_einsum(const EinsumProblem& problem, const Path& path) {
 }
 
 Sequence lower_einsum(const EinsumProblem& problem, const PathOptions& options) {
-  if (problem.inputs.size() <= 2) {  // there is one path
-    check(problem);
-    return in_one_step(expand(problem));
-  }
-  const auto path = find_path(problem, options);  // checks it
+  check(problem);
+  if (has_one_path(problem)) return in_one_step(expand(problem));
+  const auto path = find_path(problem, options);
   return lowered(expand(problem), path);
 }
 

@@ -504,7 +504,7 @@ Path best_path(const EinsumProblem& problem, const PathOptions& options) {
   const bool empty = std::any_of(problem.inputs.begin(), problem.inputs.end(),
                                  [](const Layout& layout) { return layout.elements() == 0; });
   Path path;
-  if (problem.inputs.size() <= 2 || empty || problem.alpha == Factor::zero) {
+  if (has_one_path(problem) || empty || problem.alpha == Factor::zero) {
     path = one_step(network, problem, pricing);
   } else if (problem.inputs.size() <= kMaxExact) {
     path = Emitter(network, Exact(network, pricing).solve(options.minimise), pricing).path();

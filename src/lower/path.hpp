@@ -51,10 +51,13 @@ struct Path {
   std::string method;                   ///< "one step", "exact" or "greedy", and "within N bytes"
 };
 
-/// One or two operands: one step. Up to 8: the best of all orders, by dynamic programming over subsets, axes that one
-/// operand alone has being summed first. More: the pair that costs least, again and again. Where the intermediates of
-/// the order take more than the limit, within_limit() of it, or of the order of fewest bytes if that costs less. Throws
-/// as check() does.
+/// Of one operand, or of two without axes, longer than 1, that one of them alone has: a step over these is all there
+/// is. So where products round what they take: what the operands are rounded to is said, not what their sums are.
+bool has_one_path(const EinsumProblem& problem);
+
+/// Up to 8 operands: the best of all orders, by dynamic programming over subsets, axes that one operand alone has being
+/// summed first. More: the pair that costs least, again and again. Where the intermediates of the order take more than
+/// the limit, within_limit() of it, or of the order of fewest bytes if that costs less. Throws as check() does.
 Path find_path(const EinsumProblem& problem, const PathOptions& options = {});
 
 /// Paths that lost: of each other pair that may be contracted last the best one, best first, `most` at most. None of

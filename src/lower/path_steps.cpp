@@ -56,4 +56,22 @@ void count(Path& path, const EinsumProblem& problem, const Network& network) {
   }
 }
 
+bool has_one_path(const EinsumProblem& given) {
+  if (given.inputs.size() != 2) return given.inputs.size() < 2;
+  const bool rounds = given.precision != Precision::operands && given.precision != Precision::f64;
+  if (rounds) return true;
+  const auto problem = expand(given);
+  const auto& spec = problem.spec;
+  const auto has = [](const Spec::Term& term, const std::string& name) {
+    return std::any_of(term.begin(), term.end(), [&](const auto& axis) { return axis.name == name; });
+  };
+  for (const std::size_t t : {0, 1}) {
+    for (std::size_t k = 0; k < spec.operands[t].size(); ++k) {
+      const auto& name = spec.operands[t][k].name;
+      if (problem.inputs[t].extents[k] > 1 && !has(spec.operands[1 - t], name) && !has(spec.output, name)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace ricci::ir

@@ -40,7 +40,7 @@ ir::EinsumProblem problem_of(std::string_view spec, std::span<const Layout> inpu
 ir::PathOptions path_options(const ir::EinsumProblem& problem, const EinsumOptions& options, int threads) {
   ir::PathOptions path;
   path.workspace_limit = options.workspace_limit;
-  if (problem.inputs.size() <= 2) return path;  // one step
+  if (ir::has_one_path(problem)) return path;
   if (options.path == EinsumOptions::Path::memory) path.minimise = ir::PathOptions::Minimise::memory;
   if (options.path != EinsumOptions::Path::time) return path;
   const auto type = ir::compute_type(problem);

@@ -179,7 +179,7 @@ TEST_CASE("a chain of matrices") {
 
 TEST_CASE("one and two operands are one step") {
   const std::map<char, std::int64_t> extents{{'i', 3}, {'j', 4}, {'k', 5}};
-  for (const auto* text : {"ij->", "ij,jk->ik", "ij,ij->", "ij,k->k"}) {
+  for (const auto* text : {"ij->", "ij,jk->ik", "ij,ij->", "ij,k->ijk"}) {
     INFO(text);
     const auto path = find_path(problem_of(text, extents));
     CHECK(path.method == "one step");
@@ -193,6 +193,15 @@ TEST_CASE("an axis that one operand alone has is summed first") {
   const auto path = find_path(problem_of("ijx,jk,kl->il", {{'i', 5}, {'j', 5}, {'k', 5}, {'l', 5}, {'x', 100}}));
   CHECK(specs(path)[0] == "ijx->ij");
   CHECK(path.steps.size() == 3);
+
+  // Of two operands, too: a million million terms otherwise.
+  const std::map<char, std::int64_t> extents{{'i', 1000}, {'j', 1000}, {'k', 1000}, {'l', 1000}, {'o', 1}};
+  const auto two = problem_of("ij,kl->i", extents);
+  CHECK_FALSE(has_one_path(two));
+  CHECK(specs(find_path(two)) == std::vector<std::string>{"ij->i", "kl->", "i,->i"});
+  CHECK(lower_einsum(two).steps.size() == 3);
+  CHECK(find_path(two).flops < 3e6);
+  for (const auto* text : {"ij,jk->ik", "io,ik->ik", "ij,ij->"}) CHECK(has_one_path(problem_of(text, extents)));
 }
 
 TEST_CASE("an axis of three operands and more is kept until the last of them") {
