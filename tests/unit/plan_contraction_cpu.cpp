@@ -15,6 +15,7 @@
 #include "plan/enumerate/contraction_blocks.hpp"
 #include "plan/enumerate/copied_contractions.hpp"
 #include "plan/enumerate/matrix_copies.hpp"
+#include "plan/enumerate/plain.hpp"
 #include "plan/models/cost_contraction_cpu.hpp"
 #include "plan/models/cost_cpu.hpp"
 #include "plan/models/least_product_cpu.hpp"
@@ -233,6 +234,18 @@ TEST_CASE("an index of both operands and the result has the lanes, of complex nu
     REQUIRE_FALSE(list.empty());
     CHECK(std::all_of(list.begin(), list.end(),
                       [](const plan::Candidate& candidate) { return has(candidate.schedule.name, "batched "); }));
+  }
+}
+
+TEST_CASE("results whose neighbours are of a short batch, or of a product of little, are no plain loops") {
+  // Scores of attention with the heads last: written lane by lane, or as matrices that are copied.
+  const auto scores = contraction("bqhd,bkhd->bkqh", {{4, 256, 8, 64}, {4, 256, 8, 64}, {4, 256, 256, 8}}, DType::f32);
+  const auto triangle = contraction("ikc,jkc->ijc", {{96, 96, 32}, {96, 96, 32}, {96, 96, 32}}, DType::f32);
+  for (const auto& program : {scores, triangle}) {
+    const auto best = plan::best_candidate(program, with_units(32));
+    INFO(best.schedule.name);
+    CHECK(has(best.schedule.name, "gett"));
+    CHECK(best.predicted_us * 2 < plan::plain_candidates(program, with_units(32), 1).front().predicted_us);
   }
 }
 

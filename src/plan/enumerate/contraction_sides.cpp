@@ -51,8 +51,11 @@ bool ContractionSides::suits(Lanes lanes) {
     if (c[q] <= 0) return false;
     if (role != Role::broadcast && c[q] == 1 && program_.indices[q].extent > 1) lane = static_cast<int>(q);
   }
+  const auto is_of_both = [&] { return contraction_.role[static_cast<std::size_t>(lane)] == Role::batch; };
+  if (lane >= 0 && is_of_both() && !suits_lanes_of_both(lane)) lane = -1;
   if (lane < 0) {
-    // Without neighbours in the result vectors run along what lies nearest, and results are written lane by lane.
+    // Without neighbours in the result vectors run along what lies nearest, and results are written lane by lane; so
+    // where its neighbours are of a batch that leaves lanes idle, or shares too little.
     if (lanes != Lanes::result || problem_.complex || depth_extent() < kShortestAcross) return false;
     for (std::size_t q = 0; q < c.size(); ++q) {
       const auto role = contraction_.role[q];
@@ -67,8 +70,7 @@ bool ContractionSides::suits(Lanes lanes) {
     lane = lane_across(lanes == Lanes::first ? contraction_.first : contraction_.second, lane);
     if (lane < 0) return false;
   }
-  const bool of_both = contraction_.role[static_cast<std::size_t>(lane)] == Role::batch;
-  if (of_both && !suits_lanes_of_both(lane)) return false;
+  const bool of_both = is_of_both();
   const bool swapped = contraction_.role[static_cast<std::size_t>(lane)] == Role::rows;
   const auto& rows = load(swapped ? contraction_.second : contraction_.first);
   const auto& columns = load(swapped ? contraction_.first : contraction_.second);
