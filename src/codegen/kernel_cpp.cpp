@@ -248,6 +248,7 @@ class CppPrinter : StatementPrinter<CppPrinter> {
       for (const auto& [type, lanes] : of) types += lane_function(name, type, lanes);
     }
     if (text_.uses_some_lanes()) types += prelude::kSomeLanes + std::string("\n");
+    if (text_.uses_lane_functions()) types += prelude::kLaneFunctions + std::string("\n");
     if (text_.uses_pieces()) types += prelude::kPieces + std::string("\n");
     if (!transposes_.empty()) types += "template <class T, int Used, class V, int N>\nvoid transpose(V (&rows)[N]);\n";
     for (const auto& function : transposes_) types += function;

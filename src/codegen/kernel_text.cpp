@@ -83,7 +83,9 @@ void KernelText::find_truths() {
 void KernelText::look_at(const kernel::Body& body) {
   const auto look_at_value = [&](const Value& value) {
     kernel::for_each_value(value, [&](const Value& part) {
-      if (part.kind == Value::Kind::op && ir::is_function(part.op)) ++functions_[{part.op, part.type}];
+      if (part.kind != Value::Kind::op) return;
+      if (ir::is_function(part.op)) ++functions_[{part.op, part.type}];
+      if (ir::is_function_of_vectors(part.op) && part.lanes() > 1) on_lanes_.insert({part.op, part.type});
     });
   };
   const auto set = [&](int number, const Value& value) {
@@ -439,9 +441,19 @@ KernelText::Text KernelText::on_lanes(const Value& value, const Text& x, const T
       return {fmt::format("{} / __builtin_elementwise_sqrt({})", literal(Scalar(1), value.type), x.text), 2};
     case OpCode::absolute:
       return {fmt::format("__builtin_elementwise_abs({})", x.text), 3};
+    case OpCode::minimum:
+    case OpCode::maximum:
+      return {fmt::format("{}<{}>({}, {})", ir::name_of(value.op), type, x.text, y.text), 3};
+    case OpCode::exp:
+    case OpCode::tanh:
+      return lane_function(value.op, value.type, value.lanes(), x);
     default:
       throw InternalError(fmt::format("no text for vectors of the operation {}", ir::name_of(value.op)));
   }
+}
+
+KernelText::Text KernelText::lane_function(OpCode op, DType type, int lanes, const Text& x) {
+  return {fmt::format("Lanes<{}, {}>::{}({})", c_type(type), lanes, ir::name_of(op), x.text), 3};
 }
 
 KernelText::Text KernelText::operation(const Value& value) {
@@ -475,6 +487,8 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
   for (const auto& [code, name] : kFunctions) {
     if (code == op) return call(fmt::format(fmt::runtime(name), type));
   }
+  // What vectors leave over has their bits.
+  if (on_lanes_.contains({op, dtype})) return lane_function(op, dtype, 1, x);
   switch (op) {
     case OpCode::neg:
       return real ? Text{"-" + in_brackets(x, 3), 2} : call("neg");

@@ -72,6 +72,8 @@ class KernelText {
   bool uses_pieces() const { return pieces_; }  ///< C++: pieces.cuh
   /// C++: load_lanes() and store_lanes() of lanes that no literal tells.
   bool uses_some_lanes() const { return some_lanes_; }
+  /// Functions of vectors, device/lane_functions.cuh.
+  bool uses_lane_functions() const { return !on_lanes_.empty(); }
   /// CUDA: definitions of functions that are called from many places.
   std::string called_definitions() const;
 
@@ -90,6 +92,7 @@ class KernelText {
   Text truth(const kernel::Value& value);
   Text constant(const kernel::Value& value);
   Text on_lanes(const kernel::Value& value, const Text& x, const Text& y);
+  static Text lane_function(ir::OpCode op, DType type, int lanes, const Text& x);
   /// One after the other, as in a call.
   std::string operands(const kernel::Value& value);
   /// C's function of that name, which both compilers know without a header.
@@ -117,6 +120,7 @@ class KernelText {
   std::set<int> truths_;                                   // registers that are 0 or 1
   std::set<int> stored_;                                   // registers that are stored to after their declaration
   std::map<std::pair<ir::OpCode, DType>, int> functions_;  // how often each stands in the text
+  std::set<std::pair<ir::OpCode, DType>> on_lanes_;        // those of them that vectors have
   bool pieces_ = false, some_lanes_ = false;
   std::vector<kernel::Access> bases_;
   VectorTypes types_;

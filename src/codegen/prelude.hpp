@@ -22,6 +22,7 @@ extern const char* const kTensorMap;
 extern const char* const kRuns;
 extern const char* const kPieces;
 extern const char* const kSomeLanes;
+extern const char* const kLaneFunctions;
 
 }  // namespace ricci::codegen::prelude
 

@@ -414,7 +414,17 @@ ExprId ProgramGraph::make_reduce(OpCode op, std::vector<int> over, ExprId body, 
   return intern(std::move(made), place);
 }
 
+/// A sum of what is true counts it, which the u8 of comparisons would do up to 255.
+ExprId ProgramGraph::counted(ExprId body, const SourcePosition& place) {
+  if (expr(body).truth) return cast(DType::i64, body, place);
+  if (expr(body).kind != Kind::guard) return body;
+  const auto [condition, x] = std::pair(expr(body).operands[0], expr(body).operands[1]);
+  const auto inner = counted(x, place);
+  return inner == x ? body : guard(condition, inner, place);
+}
+
 ExprId ProgramGraph::reduce(OpCode op, std::vector<int> over, ExprId body, const SourcePosition& place) {
+  if (op == OpCode::add) body = counted(body, place);
   const auto* word = reduction_word(op);
   if (over.empty()) fail(place, fmt::format("SumError: '{}' names no index", word));
   for (std::size_t k = 0; k < over.size(); ++k) {
@@ -443,6 +453,7 @@ ExprId ProgramGraph::reduce(OpCode op, std::vector<int> over, ExprId body, const
 
 ExprId ProgramGraph::scan(OpCode op, int over, ExprId body, bool exclusive, const SourcePosition& place) {
   const auto reduced = reduce(op, {over}, body, place);  // the same checks
+  body = expr(reduced).operands[0];
   if (over == grid) fail(place, "SumError: a scan runs over an index, not over the grid");
   Expr made = expr(reduced);
   made.kind = Kind::scan;

@@ -208,6 +208,7 @@ struct ProgramGraph {
   ExprId make_access(int tensor, std::vector<SlotValue> slots, bool diagonal, const SourcePosition& place);
   void check_target(const Expr& target, const Expr& value, Assign op, const SourcePosition& place) const;
   void check_written(const Expr& target, Assign op, ExprId value, const SourcePosition& place) const;
+  ExprId counted(ExprId body, const SourcePosition& place);
   ExprId make_reduce(OpCode op, std::vector<int> over, ExprId body, const SourcePosition& place);
   ExprId make_binary(OpCode op, DType type, ExprId x, ExprId y, const SourcePosition& place);
   void check_ranks(OpCode op, ExprId x, ExprId y, const SourcePosition& place) const;

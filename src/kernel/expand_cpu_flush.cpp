@@ -292,6 +292,8 @@ class FlushExpander {
       case ir::OpCode::sqrt:
       case ir::OpCode::rsqrt:
       case ir::OpCode::absolute:
+      case ir::OpCode::minimum:
+      case ir::OpCode::maximum:
         return real;
       default:
         return false;

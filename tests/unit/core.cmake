@@ -44,6 +44,7 @@ if(RICCI_CPU)
   ricci_test(c_api LABEL unit PROGRAM runtime SOURCES c_api.cpp LIBS ricci_runtime)
   ricci_test(runtime LABEL unit PROGRAM runtime SOURCES runtime.cpp LIBS ricci_runtime)
   ricci_test(tensor_ref LABEL unit PROGRAM runtime SOURCES tensor_ref.cpp LIBS ricci_runtime)
+  ricci_test(lane_functions LABEL unit PROGRAM runtime SOURCES lane_functions.cpp LIBS ricci_runtime)
   ricci_test(half_results LABEL unit PROGRAM runtime SOURCES half_results.cpp LIBS ricci_runtime)
   if(RICCI_CUDA)
     # What calls ask of the driver, by one in its place.

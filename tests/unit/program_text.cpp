@@ -133,6 +133,8 @@ TEST_CASE("expressions keep their order") {
   CHECK(right_side("cast(f64, (n(i) and 3) + (n(i) xor 5) * not(n(i)))") ==
         "cast(f64, (n(i) and 3) + (n(i) xor 5)*not(n(i)))");
   CHECK(right_side("guard(i < j\n  and i == 2 or\n j == 1, s)") == "guard(i < j and i == 2 or j == 1, s)");
+  CHECK(right_side("sum(l, l == 2) * s") == "sum(l, cast(i64, l == 2))*s");
+  CHECK(right_side("maximum(l, l == 2) * s") == "maximum(l, l == 2)*s");
   CHECK(right_side("reduce(product, l, l*s) + reduce(min, k, A(i,k)) + max(a(), s) + abs(A(i,j)) + mod(n(i), 3)") ==
         "product(l, l*s) + minimum(k, A(i,k)) + max(a(), s) + abs(A(i,j)) + mod(n(i), 3)");
   CHECK(right_side("det3(A(k,h))*0 + popcount(shl(n(j), 3)) + cast(f32, n(i))") ==

@@ -359,6 +359,7 @@ ProgramLoops loops_of(const ir::Program& program, Directives directives, Target 
 bool has_lanes(const ir::Program& program) {
   const auto type = program.buffers.empty() ? DType::i8 : program.buffers.front().type;
   if (!is_real(type) && !is_integer(type)) return false;
+  const auto is_extreme = [](ir::OpCode op) { return op == ir::OpCode::minimum || op == ir::OpCode::maximum; };
   return std::all_of(program.nodes.begin(), program.nodes.end(), [&](const ir::Node& node) {
     if (node.type != type || (is_integer(type) && node.kind != ir::NodeKind::load)) return false;
     switch (node.kind) {
@@ -367,10 +368,11 @@ bool has_lanes(const ir::Program& program) {
       case ir::NodeKind::constant:
         return true;
       case ir::NodeKind::reduce:
-        return node.op == ir::OpCode::add || node.op == ir::OpCode::mul;
+        return node.op == ir::OpCode::add || node.op == ir::OpCode::mul || is_extreme(node.op);
       case ir::NodeKind::op:
-        return is_arithmetic(node.op) || node.op == ir::OpCode::sqrt || node.op == ir::OpCode::rsqrt ||
-               node.op == ir::OpCode::absolute;
+        return is_arithmetic(node.op) || is_extreme(node.op) || node.op == ir::OpCode::sqrt ||
+               node.op == ir::OpCode::rsqrt || node.op == ir::OpCode::absolute ||
+               (!program.exact && is_function_of_vectors(node.op));
       default:
         return false;
     }
