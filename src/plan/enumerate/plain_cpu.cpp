@@ -369,26 +369,33 @@ class PlainCpuEnumerator {
   double share_of_rows(const Priced& priced) const {
     constexpr double kFound = 1024;  // bytes in the time in which a stream is found
     constexpr double kLong = 16;     // times that, beside which it is nothing
+    constexpr double kShort = 256;   // bytes of rows that follow each other closely enough for one stream
     double share = 1;
     for (const auto& counted : counts_.loads) {
       const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
       const auto& step = load.offset.coefficient;
-      bool apart = false;
-      for (std::size_t q = 0; q < step.size(); ++q)
-        apart = apart || (step[q] != 0 && priced.tile.count(q) > 1 && static_cast<int>(q) != priced.lane);
-      if (!apart || reached(load.offset, program_.indices) * size_of(load.type) <= device_.l2_bytes) continue;
-      // Neighbours that one row of the tile goes through: by lanes, then by the sum.
+      const auto is_lane = [&](std::size_t q) { return static_cast<int>(q) == priced.lane; };
+      bool apart = false, by_lanes = false;  // rows of a tile, or of the lanes of a vector
+      for (std::size_t q = 0; q < step.size(); ++q) {
+        apart = apart || (step[q] != 0 && priced.tile.count(q) > 1 && !is_lane(q));
+        by_lanes = by_lanes || (is_lane(q) && std::abs(step[q]) > 1);
+      }
+      if (!(apart || by_lanes) || reached(load.offset, program_.indices) * size_of(load.type) <= device_.l2_bytes)
+        continue;
+      // Neighbours that one row of the tile goes through: by lanes, then by the sum. Beside lanes that are apart, by
+      // whatever loops are left.
       std::int64_t row = 1;
       for (bool more = true; more;) {
         more = false;
         for (std::size_t q = 0; q < step.size() && !more; ++q) {
           if (std::abs(step[q]) != row || extent(static_cast<int>(q)) < 2) continue;
-          if (counts_.free[q] && static_cast<int>(q) != priced.lane) continue;
+          if (apart ? counts_.free[q] && !is_lane(q) : is_lane(q)) continue;
           row *= extent(static_cast<int>(q));
           more = true;
         }
       }
       const auto bytes = static_cast<double>(row * size_of(load.type));
+      if (!apart && bytes < kShort) continue;
       if (bytes < kLong * kFound) share = std::min(share, bytes / (bytes + kFound));
     }
     return share;
