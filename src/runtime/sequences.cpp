@@ -181,10 +181,10 @@ std::optional<ir::Sequence> multiplied(const ir::Sequence& lowered, Predictions&
   auto made = in_products(lowered, workspace_limit, considered, pays);
   const auto& sequence = made ? *made : lowered;
   auto simpler = ir::simpler_products(sequence);
-  if (form_of(simpler) == form_of(sequence) || !fits(simpler, workspace_limit)) return made;
-  if (considered != nullptr) considered->push_back(simpler);
+  if (!simpler || !fits(*simpler, workspace_limit)) return made;
+  if (considered != nullptr) considered->push_back(*simpler);
   const double us = predictions.us(sequence.steps);
-  if (predictions.us(simpler.steps, us) < us) made = std::move(simpler);
+  if (predictions.us(simpler->steps, us) < us) made = std::move(simpler);
   return made;
 }
 
@@ -199,7 +199,8 @@ ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std
     return us < alone.us;
   };
   if (auto made = in_products(sequence, workspace_limit, nullptr, pays)) sequence = std::move(*made);
-  if (auto simpler = ir::simpler_products(sequence); fits(simpler, workspace_limit)) sequence = std::move(simpler);
+  if (auto simpler = ir::simpler_products(sequence); simpler && fits(*simpler, workspace_limit))
+    sequence = std::move(*simpler);
   return ir::distinct_factors(std::move(sequence));
 }
 

@@ -51,7 +51,8 @@ ir::Sequence steps_of(const ir::Sequence& lowered, bool planned) {
     if (auto apart = ir::products_apart(sequence, k)) sequence = std::move(*apart);
     k = sequence.steps.size() - behind - 1;
   }
-  return runtime::without_repeats(ir::simpler_products(std::move(sequence)), predictions, -1);
+  if (auto simpler = ir::simpler_products(sequence)) sequence = std::move(*simpler);
+  return runtime::without_repeats(std::move(sequence), predictions, -1);
 }
 
 template <class Function>

@@ -86,10 +86,11 @@ TEST_CASE("a real and a complex factor are multiplied as reals") {
     INFO(problem.spec << " of " << name(problem.first) << " and " << name(problem.second));
     const auto whole = lowered(problem);
     const auto simpler = ir::simpler_products(whole);
-    REQUIRE(simpler.steps.size() == steps);
-    for (const auto& node : simpler.steps[0].program.nodes) CHECK_FALSE(is_complex(node.type));
+    REQUIRE(simpler);
+    REQUIRE(simpler->steps.size() == steps);
+    for (const auto& node : simpler->steps[0].program.nodes) CHECK_FALSE(is_complex(node.type));
     const auto count = whole.storages.size();
-    CHECK(computed(simpler, count) == computed(whole, count));
+    CHECK(computed(*simpler, count) == computed(whole, count));
   }
 }
 
@@ -101,20 +102,18 @@ TEST_CASE("products of short integers are summed in i32, with the same bits") {
       problem.beta = beta;
       const auto whole = lowered(problem);
       const auto simpler = ir::simpler_products(whole);
-      const auto& nodes = simpler.steps[0].program.nodes;
+      REQUIRE(simpler);
+      const auto& nodes = simpler->steps[0].program.nodes;
       const auto sums = [](const ir::Node& node) { return node.kind == ir::NodeKind::reduce && node.type == i32; };
       CHECK(std::count_if(nodes.begin(), nodes.end(), sums) == 1);
-      CHECK(computed(simpler, 3) == computed(whole, 3));
+      CHECK(computed(*simpler, 3) == computed(whole, 3));
     }
   }
 }
 
 TEST_CASE("what gains nothing, or is rounded as it is written, stays as it is") {
   using enum DType;
-  const auto same = [](const ir::Sequence& whole) {
-    const auto simpler = ir::simpler_products(whole);
-    return simpler.steps.size() == 1 && ir::print(simpler.steps[0].program) == ir::print(whole.steps[0].program);
-  };
+  const auto same = [](const ir::Sequence& whole) { return !ir::simpler_products(whole); };
   CHECK(same(lowered({"ab,bc->ac", c128, c128, c128})));
   CHECK(same(lowered({"ab,bc->ac", f64, f64, f64})));
   CHECK(same(lowered({"ab,bc->ac", i8, i8, i32})));

@@ -216,7 +216,13 @@ bool is_half_real(const Program& program, const SumOfProducts& product) {
 
 }  // namespace
 
-Sequence simpler_products(Sequence sequence) {
+std::optional<Sequence> simpler_products(const Sequence& given) {
+  const auto changes = [](const Step& step) {
+    const auto product = sum_of(step.program);
+    return product && (is_of_short(step.program, *product) || is_half_real(step.program, *product));
+  };
+  if (std::none_of(given.steps.begin(), given.steps.end(), changes)) return std::nullopt;
+  auto sequence = given;
   for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
     auto& program = sequence.steps[k].program;
     const auto product = sum_of(program);
