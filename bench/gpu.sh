@@ -138,10 +138,21 @@ for step in $steps; do
       programs=examples/programs
       "$build/bin/ricci-bench" run $programs/grid/eq*.ricci $programs/grid/generalized_harmonic.ricci --extent x=1000000 \
         --set grid --device gpu --commit "${COMMIT:-unknown}" --output "$out/run-grid.json" >"$out/run-grid.txt" 2>&1 || true
-      "$build/bin/ricci-bench" run $programs/chemistry/ccsd_t_18.ricci --extent i=24 --extent j=24 --extent k=24 --extent a=24 \
-        --extent b=24 --extent c=24 --extent l=24 --extent d=24 --extent p=24 --extent q=24 --set ccsd_t_18_size_c \
-        --device gpu --product f64 ${CUTENSOR:+--cutensor "$CUTENSOR"} \
-        --commit "${COMMIT:-unknown}" --output "$out/run-ccsd_t_18.json" >"$out/run-ccsd_t_18.txt" 2>&1 || true
+      # The same in other types, of which a GPU has no kernel for all 18 at once.
+      for dtype in f64 f32 c128; do
+        mkdir -p "$out/$dtype"
+        sed "s/: f64/: $dtype/" $programs/chemistry/ccsd_t_18.ricci >"$out/$dtype/ccsd_t_18.ricci"
+        set=ccsd_t_18_size_c$([[ $dtype == f64 ]] || echo "_$dtype")
+        "$build/bin/ricci-bench" run "$out/$dtype/ccsd_t_18.ricci" --extent i=24 --extent j=24 --extent k=24 --extent a=24 \
+          --extent b=24 --extent c=24 --extent l=24 --extent d=24 --extent p=24 --extent q=24 --set $set \
+          --device gpu --product $([[ $dtype == c128 ]] && echo f64 || echo $dtype) ${CUTENSOR:+--cutensor "$CUTENSOR"} \
+          --commit "${COMMIT:-unknown}" --output "$out/run-$set.json" >"$out/run-$set.txt" 2>&1 || true
+        rm -r "${out:?}/$dtype"
+      done
+      for dtype in f64 f32; do
+        python3 bench/doubles.py "$build/bin/ricci-bench" --device gpu --dtype $dtype --set doubles_$dtype \
+          --commit "${COMMIT:-unknown}" --output "$out/run-doubles-$dtype.json" >"$out/run-doubles-$dtype.txt" 2>&1 || true
+      done
       "$build/bin/ricci-bench" run $programs/interactions/prefix_sum.ricci bench/problems/prefix_sum_i32.ricci \
         --extent i=$((1 << 26)) --set prefix_sum --device gpu \
         --commit "${COMMIT:-unknown}" --output "$out/run-prefix_sum.json" >"$out/run-prefix_sum.txt" 2>&1 || true
