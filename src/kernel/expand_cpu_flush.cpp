@@ -304,7 +304,7 @@ class FlushExpander {
   /// in registers and written by vectors; nothing where there is no such digit.
   std::optional<Body> transposed(const Flush& flush, const Columns& columns, const Access& sum) {
     const auto type = kernel_.array(flush.accumulator).type;
-    if (!is_real(type)) return std::nullopt;
+    if (is_complex(type)) return std::nullopt;
     auto rows = flush.rows;
     auto others = columns.digits;
     std::optional<Digit> side;

@@ -1,5 +1,6 @@
 // Joined indices on a CPU: runs of the fastest of them, and copies of tiles that end anywhere in one.
 #include <algorithm>
+#include <numeric>
 
 #include "kernel/expand_cpu.hpp"
 
@@ -63,12 +64,17 @@ Body JoinedRuns::pieces(Kernel& kernel, const Affine& first, int lanes,
                         const std::function<Body(const Piece&)>& make) const {
   const auto run = fastest_.modulus;
   const auto place = Affine::of(fastest_.var);
+  // Where in a run they begin is a multiple of a number: the last of them lie within so many from its beginning on.
+  const auto begin = fastest_.of.with(digit_, first);
+  auto step = std::gcd(run, begin.constant);
+  for (const auto& term : begin.terms) step = std::gcd(step, term.coefficient);
+  const auto reach = run - step + lanes;
   Body apart = make({{}, 0, {}, Affine(run) - place});
-  for (std::int64_t before = run; before < lanes - 1 + run; before += run) {
+  for (std::int64_t before = run; before < reach; before += run) {
     Piece piece;
     piece.before = before;
     piece.since = Affine(before) - place;
-    if (before + run < lanes - 1 + run) piece.until = Affine(before + run) - place;
+    if (before + run < reach) piece.until = Affine(before + run) - place;
     Body next;
     Condition exists;
     for (auto let : slower_) {
@@ -89,7 +95,7 @@ Body JoinedRuns::pieces(Kernel& kernel, const Affine& first, int lanes,
     body.push_back({std::move(let)});
   }
   auto let = fastest_;
-  let.of = let.of.with(digit_, first);
+  let.of = begin;
   body.push_back({std::move(let)});
   if (run < lanes) {
     for (auto& statement : apart) body.push_back(std::move(statement));

@@ -81,6 +81,17 @@ void find_products(const kernel::Body& body, std::map<int, int>& packed_from, st
   }
 }
 
+/// The array that register tiles write: the result, or one that gathers its lines.
+int written_by_tiles(const kernel::Body& body) {
+  int array = -1;
+  for (const auto& statement : body) {
+    if (const auto* flush = std::get_if<kernel::Flush>(&statement.node)) array = flush->to.array;
+    kernel::for_each_body(statement,
+                          [&](const kernel::Body& inner) { array = std::max(array, written_by_tiles(inner)); });
+  }
+  return array;
+}
+
 /// Names what differs: "results written 12, model 14\n".
 class Comparison {
  public:
@@ -174,6 +185,8 @@ std::string difference(const ir::Program& program, const plan::Candidate& candid
 
   const int result = program.statement().buffer;
   const auto& [read, written] = run.moved(result);
+  // Lines of the result may leave from another array, where tiles write it.
+  const auto stores = run.moved(written_by_tiles(run.tiles.body)).written.accesses;
   const auto type = run.type(result);
   const double results = model.batch * model.results, tiles = model.batch * model.tiles;
   same("results written", elements(written, type), results * model.parts);
@@ -181,11 +194,10 @@ std::string difference(const ir::Program& program, const plan::Candidate& candid
   // What is past the end of an index is not stored, and results across the lanes may be transposed. No vectors hold
   // halves: of these the model counts as many stores as of other types.
   const double of_vector = is_half(type) ? lanes : std::ceil(model.pieces);
-  same.at_most("stores", whole(written.accesses), tiles * model.stores * of_vector);
+  same.at_most("stores", whole(stores), tiles * model.stores * of_vector);
   const bool ragged = tiles * model.tile_rows * model.tile_columns > results * model.parts;
   const bool across = candidate.schedule.name.find("vectors along") != std::string::npos;
-  if (!ragged && !across && !is_half(type) && model.pieces == 1)
-    same("stores", whole(written.accesses), tiles * model.stores);
+  if (!ragged && !across && !is_half(type) && model.pieces == 1) same("stores", whole(stores), tiles * model.stores);
   // One addition makes a sum of complex numbers, and one adds to what earlier parts have written.
   const double stored = whole(written.accesses - written.vectors) + whole(written.vectors) * lanes;
   same("operations", whole(run.counts.flops),
@@ -331,7 +343,7 @@ TEST_CASE("what the model counts of a contraction on a CPU is what its kernel do
   std::size_t compared = 0;
   const auto count = static_cast<std::size_t>(fuzz::cases(450));
   for (std::size_t k = 0; k < count; ++k) {
-    std::mt19937_64 random(fuzz::first_seed(5000) + k);  // which schedules others have does not matter
+    std::mt19937_64 random(fuzz::first_seed(1) + k);  // which schedules others have does not matter
     const bool rare = k < std::min(4 * std::size(kRare), count / 3);
     const auto& [word, spec, extents] = kRare[k % std::size(kRare)];
     const auto program = rare ? tests::contraction(spec, extents, kTypes[k % std::size(kTypes)])
