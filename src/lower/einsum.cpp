@@ -273,9 +273,11 @@ Sequence lower_einsum(const EinsumProblem& problem, const Path& path) {
 }
 
 Sequence lower_einsum(const EinsumProblem& problem, const PathOptions& options) {
-  check(problem);
-  if (has_one_path(problem)) return in_one_step(expand(problem));
-  const auto path = find_path(problem, options);
+  if (problem.inputs.size() <= 2) {
+    check(problem);
+    if (has_one_path(problem)) return in_one_step(expand(problem));
+  }
+  const auto path = find_path(problem, options);  // checks it
   return lowered(expand(problem), path);
 }
 
