@@ -34,6 +34,8 @@ struct Sequence {
   std::vector<Step> steps;
 
   std::int64_t workspace_bytes() const;  ///< see workspace_layout()
+  /// Whether it keeps a limit of so many bytes of workspace; -1: any.
+  bool fits(std::int64_t workspace_limit) const { return workspace_limit < 0 || workspace_bytes() <= workspace_limit; }
 };
 
 /// One kernel as a sequence: its buffers are the storages, in order, written ones outputs.

@@ -87,7 +87,7 @@ class Copies {
     return predictions_.us(step.program, below);
   }
   bool fits(const ir::Sequence& sequence) const {
-    const bool room = limit_ < 0 || sequence.workspace_bytes() <= limit_;
+    const bool room = sequence.fits(limit_);
     if (room && considered_ != nullptr) considered_->push_back(sequence);
     return room;
   }

@@ -227,12 +227,11 @@ int Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wa
     }
     auto uncopied = plan.sequence;
     auto parts = in_place(plan, step, parts_of(plan, step));
-    const auto bytes = plan.sequence.workspace_bytes();
-    if (wanted.workspace_limit >= 0 && bytes > wanted.workspace_limit) {  // as they leave gaps between each other
+    if (!plan.sequence.fits(wanted.workspace_limit)) {  // as they leave gaps between each other
       throw PlanError(
           fmt::format("the copies of schedule {} need a workspace of {} bytes, and the limit is {}; raise "
                       "PlanOptions::workspace_limit, or name another schedule",
-                      step.schedule.name, bytes, wanted.workspace_limit));
+                      step.schedule.name, plan.sequence.workspace_bytes(), wanted.workspace_limit));
     }
     next = number + static_cast<int>(parts.size());
     if (parts.size() > 1 && !plan.uncut) plan.uncut = std::move(uncopied);
@@ -330,7 +329,6 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     const bool rated = cpu && wanted.mode != PlanMode::model;
     plan->library_model = rated ? blas_model(plan->target, plan->threads) : plan::LibraryModel{};
   }
-  const auto fits = [&](std::int64_t bytes) { return wanted.workspace_limit < 0 || bytes <= wanted.workspace_limit; };
   if (cpu) {
     plan->sequence = runtime::multiplied(std::move(plan->sequence), plan->cpu_model(), wanted.workspace_limit);
   } else {
@@ -340,11 +338,11 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   plan->workspace_limit = wanted.workspace_limit;
   if (auto made = runtime::steps_instead(plan->sequence, *plan, plan->predictions.get()))
     plan->uncut = std::exchange(plan->sequence, std::move(*made));
-  if (const auto bytes = plan->sequence.workspace_bytes(); !fits(bytes)) {
+  if (!plan->sequence.fits(wanted.workspace_limit)) {
     throw PlanError(
         fmt::format("this needs a workspace of {} bytes, and the limit is {}; raise "
                     "PlanOptions::workspace_limit, or declare large temporaries as outputs",
-                    bytes, wanted.workspace_limit));
+                    plan->sequence.workspace_bytes(), wanted.workspace_limit));
   }
   if (wanted.workspace_limit >= 0) plan->copies_limit = wanted.workspace_limit - plan->sequence.workspace_bytes();
   check_limits(plan->sequence);

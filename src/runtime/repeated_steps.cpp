@@ -81,7 +81,7 @@ ir::Sequence without_repeats(ir::Sequence sequence, Predictions& predictions, st
   }
   if (shared.steps.size() == sequence.steps.size()) return sequence;
   drop_unused(shared);
-  if (limit >= 0 && shared.workspace_bytes() > limit) return sequence;
+  if (!shared.fits(limit)) return sequence;
   ir::verify(shared);
   return shared;
 }

@@ -141,10 +141,6 @@ Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of
   return std::move(best->split);
 }
 
-bool fits(const ir::Sequence& sequence, std::int64_t workspace_limit) {
-  return workspace_limit < 0 || sequence.workspace_bytes() <= workspace_limit;
-}
-
 /// The sequence with products of two tensors each in place of those steps that are predicted to take longer; nothing
 /// where all stay.
 ///   pays        says so of a step, and of those that would be in its place
@@ -156,7 +152,7 @@ std::optional<ir::Sequence> in_products(const ir::Sequence& lowered, std::int64_
   for (std::size_t k = 0; k < (made ? *made : lowered).steps.size(); ++k) {
     const auto& sequence = made ? *made : lowered;
     auto apart = ir::products_apart(sequence, k);
-    if (!apart || !fits(*apart, workspace_limit)) continue;
+    if (!apart || !apart->fits(workspace_limit)) continue;
     if (considered != nullptr) considered->push_back(*apart);
     const auto count = apart->steps.size() - sequence.steps.size() + 1;
     if (!pays(sequence.steps[k], std::span<const ir::Step>(&apart->steps[k], count))) continue;
@@ -181,7 +177,7 @@ std::optional<ir::Sequence> multiplied(const ir::Sequence& lowered, Predictions&
   auto made = in_products(lowered, workspace_limit, considered, pays);
   const auto& sequence = made ? *made : lowered;
   auto simpler = ir::simpler_products(sequence);
-  if (!simpler || !fits(*simpler, workspace_limit)) return made;
+  if (!simpler || !simpler->fits(workspace_limit)) return made;
   if (considered != nullptr) considered->push_back(*simpler);
   const double us = predictions.us(sequence.steps);
   if (predictions.us(simpler->steps, us) < us) made = std::move(simpler);
@@ -199,7 +195,7 @@ ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std
     return us < alone.us;
   };
   if (auto made = in_products(sequence, workspace_limit, nullptr, pays)) sequence = std::move(*made);
-  if (auto simpler = ir::simpler_products(sequence); simpler && fits(*simpler, workspace_limit))
+  if (auto simpler = ir::simpler_products(sequence); simpler && simpler->fits(workspace_limit))
     sequence = std::move(*simpler);
   return ir::distinct_factors(std::move(sequence));
 }
@@ -210,7 +206,7 @@ std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Pla
   if (predictions != nullptr) products = multiplied(lowered, *predictions, plan.workspace_limit, considered);
   const auto& multiplied = products ? *products : lowered;
   auto [cut, copied] = split(multiplied, plan, predictions, considered);
-  if (cut.storages.size() > multiplied.storages.size() && fits(cut, plan.workspace_limit)) {
+  if (cut.storages.size() > multiplied.storages.size() && cut.fits(plan.workspace_limit)) {
     made = std::move(cut);
   } else {
     copied.reset();
@@ -224,7 +220,7 @@ std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Pla
     made = std::move(products);
   }
   // What is split or copied for kernels of one's own may be a library's product whole.
-  if (made && plan.library && fits(lowered, plan.workspace_limit) &&
+  if (made && plan.library && lowered.fits(plan.workspace_limit) &&
       predictions->us(lowered.steps) < predictions->us(made->steps))
     made.reset();
   constexpr std::size_t kMayRepeat = 4;  // steps: two copies, and what reads them
