@@ -15,6 +15,7 @@
 #include "ir/passes/products_apart.hpp"
 #include "ir/passes/simpler_products.hpp"
 #include "ir/passes/split.hpp"
+#include "ir/passes/sums_apart.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/plan.hpp"
 #include "runtime/copies.hpp"
@@ -141,40 +142,62 @@ Split split(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of
   return std::move(best->split);
 }
 
-/// The sequence with products of two tensors each in place of those steps that are predicted to take longer; nothing
-/// where all stay.
-///   pays        says so of a step, and of those that would be in its place
+/// The sequence with several steps in place of each that they are predicted to take less than; nothing where all stay.
+///   ways_of     sequences with others in place of a step
+///   us_of       what steps take if that is less than `below`, else anything that is not
 ///   considered  where not null, is given each sequence that was looked at
-template <class Pays>
-std::optional<ir::Sequence> in_products(const ir::Sequence& lowered, std::int64_t workspace_limit,
-                                        std::vector<ir::Sequence>* considered, const Pays& pays) {
+template <class Ways, class Us>
+std::optional<ir::Sequence> in_steps(const ir::Sequence& lowered, std::int64_t workspace_limit,
+                                     std::vector<ir::Sequence>* considered, const Ways& ways_of, const Us& us_of) {
   std::optional<ir::Sequence> made;
   for (std::size_t k = 0; k < (made ? *made : lowered).steps.size(); ++k) {
-    const auto& sequence = made ? *made : lowered;
-    auto apart = ir::products_apart(sequence, k);
-    if (!apart || !apart->fits(workspace_limit)) continue;
-    if (considered != nullptr) considered->push_back(*apart);
-    const auto count = apart->steps.size() - sequence.steps.size() + 1;
-    if (!pays(sequence.steps[k], std::span<const ir::Step>(&apart->steps[k], count))) continue;
-    made = std::move(apart);
+    const auto steps = (made ? *made : lowered).steps.size();
+    std::vector<ir::Sequence> ways = ways_of(made ? *made : lowered, k);
+    std::erase_if(ways, [&](const ir::Sequence& way) { return !way.fits(workspace_limit); });
+    if (ways.empty()) continue;
+    double least = us_of(std::span(&(made ? *made : lowered).steps[k], 1), kAny);
+    std::size_t count = 1;
+    for (auto& way : ways) {
+      if (considered != nullptr) considered->push_back(way);
+      const auto parts = way.steps.size() - steps + 1;
+      const double us = us_of(std::span<const ir::Step>(&way.steps[k], parts), least);
+      if (us >= least) continue;
+      least = us;
+      count = parts;
+      made = std::move(way);
+    }
     k += count - 1;
   }
+  return made;
+}
+
+/// The same with common sums first, then with products of two tensors each.
+template <class Us>
+std::optional<ir::Sequence> in_products(const ir::Sequence& lowered, std::int64_t workspace_limit,
+                                        std::vector<ir::Sequence>* considered, const Us& us_of) {
+  const auto sums = [](const ir::Sequence& sequence, std::size_t step) {
+    std::vector<ir::Sequence> ways;
+    if (auto made = ir::sums_apart(sequence, step)) ways.push_back(std::move(*made));
+    return ways;
+  };
+  auto made = in_steps(lowered, workspace_limit, considered, sums, us_of);
+  if (auto products = in_steps(made ? *made : lowered, workspace_limit, considered, ir::products_apart, us_of))
+    made = std::move(products);
   return made;
 }
 
 /// The same on a GPU, with their types where others are predicted to take less.
 std::optional<ir::Sequence> multiplied(const ir::Sequence& lowered, Predictions& predictions,
                                        std::int64_t workspace_limit, std::vector<ir::Sequence>* considered) {
-  const auto pays = [&](const ir::Step& whole, std::span<const ir::Step> parts) {
-    const double us = predictions.us(whole.program);
+  const auto us_of = [&](std::span<const ir::Step> steps, double below) {
     double least = 0;
-    for (const auto& part : parts) {
-      const auto of_part = plan::least_contraction_us(predictions.canonical(part.program), predictions.device());
-      least += std::isinf(of_part) ? 0 : of_part;
+    for (const auto& step : steps) {
+      const auto of_step = plan::least_contraction_us(predictions.canonical(step.program), predictions.device());
+      least += std::isinf(of_step) ? 0 : of_step;
     }
-    return least < us && predictions.us(parts, us) < us;
+    return least < below ? predictions.us(steps, below) : least;
   };
-  auto made = in_products(lowered, workspace_limit, considered, pays);
+  auto made = in_products(lowered, workspace_limit, considered, us_of);
   const auto& sequence = made ? *made : lowered;
   auto simpler = ir::simpler_products(sequence);
   if (!simpler || !simpler->fits(workspace_limit)) return made;
@@ -187,14 +210,15 @@ std::optional<ir::Sequence> multiplied(const ir::Sequence& lowered, Predictions&
 }  // namespace
 
 ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std::int64_t workspace_limit) {
-  const auto pays = [&](const ir::Step& whole, std::span<const ir::Step> parts) {
-    const auto alone = plan::time_alone(ir::canonicalise(whole.program), device);
-    if (alone.tiles) return false;
+  const auto us_of = [&](std::span<const ir::Step> steps, double below) {
     double us = 0;
-    for (const auto& part : parts) us += plan::time_alone(ir::canonicalise(part.program), device).us;
-    return us < alone.us;
+    for (const auto& step : steps) {
+      if (us >= below) break;
+      us += plan::time_alone(ir::canonicalise(step.program), device).us;
+    }
+    return us;
   };
-  if (auto made = in_products(sequence, workspace_limit, nullptr, pays)) sequence = std::move(*made);
+  if (auto made = in_products(sequence, workspace_limit, nullptr, us_of)) sequence = std::move(*made);
   if (auto simpler = ir::simpler_products(sequence); simpler && simpler->fits(workspace_limit))
     sequence = std::move(*simpler);
   return ir::distinct_factors(std::move(sequence));

@@ -13,6 +13,7 @@
 #include "ir/passes/distinct_factors.hpp"
 #include "ir/passes/products_apart.hpp"
 #include "ir/passes/simpler_products.hpp"
+#include "ir/passes/sums_apart.hpp"
 #include "lower/lower_program.hpp"
 #include "runtime/repeated_steps.hpp"
 #include "runtime/runtime_impl.hpp"
@@ -33,7 +34,7 @@ std::string text_of(const fuzz::Products& products, std::mt19937_64& random) {
   return text.replace(value, std::strlen("C(i, j) ="), random() % 2 == 0 ? "C(i, j) +=" : "C(i, j) -=");
 }
 
-/// What a plan has, or all products apart whatever they are predicted to take.
+/// What a plan has, or all sums and products apart whatever they are predicted to take.
 ir::Sequence steps_of(const ir::Sequence& lowered, bool planned) {
   Plan::Impl plan;
   PlanOptions options;
@@ -48,7 +49,12 @@ ir::Sequence steps_of(const ir::Sequence& lowered, bool planned) {
   }
   for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
     const auto behind = sequence.steps.size() - k - 1;
-    if (auto apart = ir::products_apart(sequence, k)) sequence = std::move(*apart);
+    if (auto sums = ir::sums_apart(sequence, k)) {
+      sequence = std::move(*sums);
+      --k;
+      continue;
+    }
+    if (auto ways = ir::products_apart(sequence, k); !ways.empty()) sequence = std::move(ways.back());
     k = sequence.steps.size() - behind - 1;
   }
   if (auto simpler = ir::simpler_products(sequence)) sequence = std::move(*simpler);
@@ -92,10 +98,11 @@ void check(std::uint64_t seed, Counts& counts) {
   INFO("seed " << seed << "\n" << text);
   const auto lowered = ir::lower(Program::parse(text));
   const auto sequence = steps_of(lowered, random() % 2 == 0);
-  const auto tensors = lowered.storages.size();
+  const auto is_workspace = [](const ir::Storage& storage) { return storage.role == ir::Role::workspace; };
+  const auto tensors = static_cast<std::size_t>(
+      std::find_if(lowered.storages.begin(), lowered.storages.end(), is_workspace) - lowered.storages.begin());
   counts.apart += sequence.steps.size() > lowered.steps.size() ? 1 : 0;
-  const bool no_more = std::none_of(sequence.storages.begin(), sequence.storages.end(),
-                                    [](const ir::Storage& storage) { return storage.role == ir::Role::workspace; });
+  const bool no_more = std::none_of(sequence.storages.begin(), sequence.storages.end(), is_workspace);
   counts.in_place += no_more && sequence.steps.size() > lowered.steps.size() ? 1 : 0;
 
   std::vector<std::vector<unsigned char>> memory;
@@ -110,7 +117,8 @@ void check(std::uint64_t seed, Counts& counts) {
 
   std::vector<std::unique_ptr<fuzz::Line[]>> lines;
   std::vector<fuzz::Area> areas;
-  for (const auto& bytes : memory) {
+  for (std::size_t k = 0; k < tensors; ++k) {
+    const auto& bytes = memory[k];
     auto& line = lines.emplace_back(std::make_unique<fuzz::Line[]>(bytes.size() / sizeof(fuzz::Line) + 1));
     std::memcpy(line[0].at, bytes.data(), bytes.size());
     areas.push_back({line[0].at, bytes.size(), line[0].at});

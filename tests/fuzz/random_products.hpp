@@ -1,4 +1,5 @@
-// Random sums of products of more than two tensors, of a tensor with itself and of several products, as programs.
+// Random sums of products of more than two tensors, of a tensor with itself and of several products, as programs: with
+// products that differ in the names of indices alone, and with sums that many results have in common.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,24 +29,44 @@ struct Products {
     const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
     constexpr DType kTypes[] = {DType::f64, DType::f32, DType::f64, DType::c128, DType::c64, DType::i32};
     type = kTypes[pick(0, 5)];
-    const bool square = pick(0, 2) == 0;  // of tensors that are multiplied by themselves
-    const int i = pick(shortest, 50), j = square ? i : pick(shortest, 50),
-              k = pick(0, 3) == 0 ? pick(1, 20) : pick(30, longest);
+    const bool square = pick(0, 2) == 0;           // of tensors that are multiplied by themselves
+    const bool chain = !pairs && pick(0, 3) == 0;  // three factors of which no two have all indices
+    const int i = pick(shortest, 50), j = square ? i : pick(shortest, 50), l = pick(6, 16),
+              k = chain             ? pick(6, 24)
+                  : pick(0, 3) == 0 ? pick(1, 20)
+                                    : pick(30, longest);
     const auto turned = [&](const char* x, const char* y) {
       return pick(0, 1) == 0 ? fmt::format("{}, {}", x, y) : fmt::format("{}, {}", y, x);
     };
     std::string declared, sum, all;
     const auto declare = [&](const std::string& name, const std::string& axes) {
       std::int64_t elements = 1;
-      for (const char axis : axes) elements *= axis == 'i' ? i : axis == 'j' ? j : axis == 'k' ? k : 1;
+      for (const char axis : axes)
+        elements *= axis == 'i' ? i : axis == 'j' ? j : axis == 'k' ? k : axis == 'l' ? l : 1;
       declared += fmt::format("input {}({}) : {}\n", name, axes, ricci::name(type));
       read.push_back(elements);
       return fmt::format("{}({})", name, axes);
     };
     const int products = pairs || pick(0, 2) == 0 ? pick(2, 3) : 1;
+    const auto add = [&](const std::string& product, bool first) {
+      const bool negative = !first && pick(0, 1) == 0;
+      sum += (first ? "" : negative ? " - " : " + ") + product;
+      all += (first ? "" : " + ") + product;
+    };
     for (int p = 0; p < products; ++p) {
       const auto number = std::to_string(p);
       std::vector<std::string> factors;
+      if (chain) {
+        constexpr const char* kChains[][3] = {{"i, k, l", "k, j", "l, j"}, {"i, k", "j, k, l", "l, i"},
+                                              {"i, k", "k, l", "l, j"},    {"k, l, j", "i, l", "i, k"},
+                                              {"i, k, j", "l, k", "j, l"}, {"j, i, l", "k, i", "k, l"}};
+        const auto& axes = kChains[pick(0, 5)];
+        for (int f = 0; f < 3; ++f) factors.push_back(declare(fmt::format("T{}{}", number, f), axes[f]));
+        std::shuffle(factors.begin(), factors.end(), random);
+        add(fmt::format("sum(k l, {})", fmt::join(factors, " * ")), p == 0);
+        terms += k * l + 8;
+        continue;
+      }
       const auto first = declare("A" + number, turned("i", "k"));
       factors.push_back(first);
       if (square && pick(0, 1) == 0) {
@@ -61,15 +82,24 @@ struct Products {
       if (pick(0, 4) == 0) factors.push_back("2");
       std::shuffle(factors.begin(), factors.end(), random);
       const auto product = fmt::format("{}sum(k, {})", pick(0, 3) == 0 ? "3 * " : "", fmt::join(factors, " * "));
-      const bool negative = p > 0 && pick(0, 1) == 0;
-      sum += (p == 0 ? "" : negative ? " - " : " + ") + product;
-      all += (p == 0 ? "" : " + ") + product;
+      add(product, p == 0);
       terms += k + 8;
+      if (square && pick(0, 2) == 0) {
+        auto turned_over = product;
+        for (auto at = turned_over.find('(') + 1; at < turned_over.size(); ++at) {
+          auto& axis = turned_over[at];
+          if (turned_over[at - 1] == 'n') continue;  // of conj
+          axis = axis == 'i' ? 'j' : axis == 'j' ? 'i' : axis;
+        }
+        add(turned_over, false);
+        terms += k + 8;
+      }
     }
     std::string before, behind;
-    if (const int map = pick(0, 3); map < 2) {
+    if (const int map = pick(0, 4); map < 3) {
       before = map == 0 ? "2 * (" : "(";
       behind = map == 0 ? ")" : ") * " + declare("G", "i") + " + " + declare("H", "i, j");
+      if (map == 2) behind += fmt::format(" * sum(k, {})", declare("S", turned("j", "k")));
     }
     std::string strides;
     results = std::int64_t{i} * j;
@@ -81,9 +111,9 @@ struct Products {
       strides = across ? fmt::format(" strides({}, {})", step, row) : fmt::format(" strides({}, {})", row, step);
     }
     const auto head =
-        fmt::format("{}index k = {}\n{}output C(i, j) : {}{}\n",
+        fmt::format("{}index k = {}\nindex l = {}\n{}output C(i, j) : {}{}\n",
                     square ? fmt::format("index i j = {}\n", i) : fmt::format("index i = {}\nindex j = {}\n", i, j), k,
-                    declared, ricci::name(type), strides);
+                    l, declared, ricci::name(type), strides);
     text = fmt::format("{}C(i, j) = {}{}{}\n", head, before, sum, behind);
     all_added = fmt::format("{}C(i, j) = {}{}{}\n", head, before, all, behind);
   }

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "ir/passes/distinct_factors.hpp"
 #include "ir/passes/products_apart.hpp"
+#include "ir/passes/sums_apart.hpp"
 #include "lower/lower_program.hpp"
 
 namespace ir_products_apart_test {
@@ -70,14 +71,98 @@ TEST_CASE("sums of products become steps of two tensors each") {
     INFO(statement);
     const auto whole = lowered(kTensors, statement);
     REQUIRE(whole.steps.size() == 1);
-    auto apart = ir::products_apart(whole, 0);
-    REQUIRE(apart);
-    CHECK(apart->steps.size() == steps);
-    CHECK(apart->storages.size() == whole.storages.size() + workspace);
-    for (const auto& step : apart->steps) CHECK(sums(step) <= 1);
+    auto ways = ir::products_apart(whole, 0);
+    REQUIRE(ways.size() == 1);
+    auto& apart = ways[0];
+    CHECK(apart.steps.size() == steps);
+    CHECK(apart.storages.size() == whole.storages.size() + workspace);
+    for (const auto& step : apart.steps) CHECK(sums(step) <= 1);
     const auto count = whole.storages.size();
-    CHECK(computed(*apart, count) == computed(whole, count));
-    CHECK(computed(ir::distinct_factors(std::move(*apart)), count) == computed(whole, count));
+    CHECK(computed(apart, count) == computed(whole, count));
+    CHECK(computed(ir::distinct_factors(std::move(apart)), count) == computed(whole, count));
+  }
+}
+
+TEST_CASE("factors of which no two have all indices are multiplied pair by pair") {
+  const struct {
+    const char* statement;
+    std::size_t steps, workspace;
+  } rows[] = {
+      {"C(i, j) = sum(k l, U(i, k, l) * B(k, j) * E(l, j))", 2, 1},                // matricised tensor times Khatri-Rao
+      {"C(i, j) = 2 * sum(k l, A(i, k) * V(j, k, l) * D(i, l)) + M(i, j)", 2, 1},  // a bilinear form
+      {"C(i, j) -= sum(k l, (A(i, k) - H(i, k)) * V(j, k, l) * D(i, l))", 3, 2},
+      {"C(i, j) = sum(k, A(i, k) * w(k) * sum(l, V(j, k, l) * D(i, l)))", 3, 2},
+      {"v2(i) = sum(k l, A(i, k) * W(k, l) * D(i, l))", 2, 1},  // a quadratic form
+      {"v2(i) = sum(k l j, A(i, k) * W(k, l) * E(l, j) * M(i, j))", 3, 2},
+      {"T2(i, j, k) = sum(l, D(i, l) * E(l, j) * W(k, l))", 2, 1},  // a sum of outer products
+  };
+  const std::string tensors = std::string(kTensors) +
+                              "\ninput U(i, k, l) : f64; input V(j, k, l) : f64; input W(k, l) : f64\n"
+                              "inout v2(i) : f64; inout T2(i, j, k) : f64";
+  for (const auto& [statement, steps, workspace] : rows) {
+    INFO(statement);
+    const auto whole = lowered(tensors, statement);
+    const auto last = whole.steps.size() - 1;
+    const auto ways = ir::products_apart(whole, last);
+    REQUIRE(ways.size() == 1);
+    CHECK(ways[0].steps.size() == whole.steps.size() - 1 + steps);
+    CHECK(ways[0].storages.size() == whole.storages.size() + workspace);
+    const auto count = whole.storages.size();
+    CHECK(computed(ways[0], count) == computed(whole, count));
+  }
+}
+
+TEST_CASE("products that differ in the names of indices alone are one") {
+  const struct {
+    const char* statement;
+    std::size_t products;  ///< that are left
+  } rows[] = {
+      {"C(i, j) = sum(k, A(i, k) * B(k, j)) - sum(k, A(j, k) * B(k, i))", 1},
+      {"C(i, j) = v(i) * (sum(k, B(k, i) * A(j, k)) + 2 * sum(k, A(i, k) * B(k, j))) + M(i, j)", 1},
+      {"C(i, j) += sum(k, A(i, k) * B(k, j)) - sum(k, A(j, k) * B(k, i)) + sum(l, D(i, l) * E(l, j))", 2},
+      {"C(i, j) = abs(sum(k, A(i, k) * H(j, k)) - sum(k, H(i, k) * A(j, k))) - C(j, i)", 1},
+  };
+  for (const auto& [statement, products] : rows) {
+    INFO(statement);
+    const auto whole = lowered(kTensors, statement);
+    const auto ways = ir::products_apart(whole, whole.steps.size() > 1 ? 0 : whole.steps.size() - 1);
+    REQUIRE(ways.size() == 2);
+    std::size_t left = 0;
+    for (const auto& step : ways[1].steps) left += sums(step);
+    CHECK(left == products);
+    const auto count = whole.storages.size();
+    for (const auto& way : ways) CHECK(computed(way, count) == computed(whole, count));
+  }
+  for (const auto* statement : {
+           "C(i, j) = sum(k, A(i, k) * B(k, j)) - sum(k, H(j, k) * B(k, i))",  // of other tensors
+           "C(i, j) = sum(k, A(i, k) * A(j, k)) - sum(l, D(i, l) * D(j, l))",
+       }) {
+    INFO(statement);
+    CHECK(ir::products_apart(lowered(kTensors, statement), 0).size() == 1);
+  }
+}
+
+TEST_CASE("sums that many results have in common are steps of their own") {
+  const struct {
+    const char* statement;
+    std::size_t sums;  ///< apart; 0: none is
+  } rows[] = {
+      {"C(i, j) = M(i, j) / (200 + sum(k, A(i, k)))", 1},
+      {"C(i, j) = sum(k, A(i, k)) * sum(k, B(k, j)) + maximum(k, w(k))", 3},
+      {"C(i, j) = sum(l, abs(E(l, j) - maximum(k, A(i, k))))", 1},
+      {"exact\nC(i, j) = sum(k, A(i, k) * w(k))", 1},
+      {"C(i, j) = sum(k, A(i, k) * B(k, j))", 0},
+      {"v2(i) = sum(k, A(i, k))", 0},
+  };
+  for (const auto& [statement, apart] : rows) {
+    INFO(statement);
+    const auto whole = lowered(std::string(kTensors) + "\ninout v2(i) : f64", statement);
+    const auto made = ir::sums_apart(whole, whole.steps.size() - 1);
+    REQUIRE(made.has_value() == (apart > 0));
+    if (!made) continue;
+    CHECK(made->steps.size() == whole.steps.size() + apart);
+    const auto count = whole.storages.size();
+    CHECK(computed(*made, count) == computed(whole, count));
   }
 }
 
@@ -92,10 +177,10 @@ TEST_CASE("what tiles have no use for stays one step") {
            "C(i, j) = sum(k, A(i, k) * w(k) * B(k, j)) + sum(k, w(k))",        // one of no product
        }) {
     INFO(statement);
-    CHECK_FALSE(ir::products_apart(lowered(kTensors, statement), 0));
+    CHECK(ir::products_apart(lowered(kTensors, statement), 0).empty());
   }
-  CHECK_FALSE(
-      ir::products_apart(lowered(std::string("exact\n") + kTensors, "C(i, j) = sum(k, 2 * A(i, k) * B(k, j))"), 0));
+  CHECK(ir::products_apart(lowered(std::string("exact\n") + kTensors, "C(i, j) = sum(k, 2 * A(i, k) * B(k, j))"), 0)
+            .empty());
 }
 
 TEST_CASE("a tensor that is both factors has two names, and one memory") {

@@ -1,0 +1,21 @@
+// Which indices of a program its values depend on.
+#pragma once
+
+#include <vector>
+
+#include "ir/program.hpp"
+
+namespace ricci::ir {
+
+using Indices = std::vector<bool>;  ///< per index of the program, whether it is meant
+
+/// Per node, the indices that its value depends on: not those that it is a sum over.
+std::vector<Indices> index_uses(const Program& program);
+
+Indices either(const Indices& x, const Indices& y);
+bool within(const Indices& few, const Indices& many);
+
+/// How many combinations of these indices there are.
+double elements(const Program& program, const Indices& of);
+
+}  // namespace ricci::ir
