@@ -121,15 +121,16 @@ Body cleared(Threads& threads, int accumulator);
 /// Loads of fragments and products. Throws PlanError where an operand does not lie in shared memory by rows of rising
 /// positions.
 ///   between  statements that products hide: the k-th one after the fragments of the k-th step along the depth, those
-///   of
-///            shorter depths after the last one's
-Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between = {});
+///            of shorter depths after the last one's
+///   texts    of rounds like it that stand in the kernel
+Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between = {}, int texts = 1);
 
 /// Steps along the depth that are unrolled together: as long a text as hides what shared memory takes, as compilers put
 /// no loads of the next round before the end of one, and not more than they are quick with. Where that many do not come
 /// out even, as many as leave the fewest to a loop of single steps.
 ///   ahead  the first fragments are read before
-std::int64_t steps_together(const Kernel& kernel, const Mma& mma, const WarpTile& tile, bool ahead);
+///   texts  of rounds that stand in the kernel, which compilers are to be quick with together
+std::int64_t steps_together(const Kernel& kernel, const Mma& mma, const WarpTile& tile, bool ahead, int texts = 1);
 
 /// Registers of an operand's fragments that are read ahead: of complex numbers the real and the imaginary parts.
 struct FragmentAhead {

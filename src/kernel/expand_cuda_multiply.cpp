@@ -84,7 +84,7 @@ class Multiplier {
     return all;
   }
 
-  Body run(std::vector<Body> between, Prefetch* prefetch = nullptr) {
+  Body run(std::vector<Body> between, Prefetch* prefetch = nullptr, int texts = 1) {
     auto a = operand(true), b = operand(false);
     const auto steps = tile_.depth.block() / tile_.depth.per_atom;
     const auto blocks = tile_.depth.blocks();
@@ -214,7 +214,7 @@ class Multiplier {
       return all;
     }
     Loop loop{outer, Bind::unroll, {}, std::move(body)};
-    const auto times = steps_together(kernel_, mma_, tile_, prefetch != nullptr);
+    const auto times = steps_together(kernel_, mma_, tile_, prefetch != nullptr, texts);
     if (times < blocks) loop.times = static_cast<int>(times);
     all.push_back({std::move(loop)});
     return all;
@@ -558,8 +558,8 @@ class Multiplier {
 
 }  // namespace
 
-Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between) {
-  return Multiplier(threads, mma, tile).run(std::move(between));
+Body multiplied(Threads& threads, const Mma& mma, const WarpTile& tile, std::vector<Body> between, int texts) {
+  return Multiplier(threads, mma, tile).run(std::move(between), nullptr, texts);
 }
 
 PrefetchedProducts::PrefetchedProducts(Threads& threads, const Mma& mma, const WarpTile& tile)

@@ -68,6 +68,7 @@ class Sections {
       part.names = std::exchange(threads_.names, std::move(names));
     }
     rounds_ = rounds;
+    for (const auto& part : parts_) texts_ += static_cast<int>(std::min(part.rounds, ahead() + 1));
     auto& tiles = kernel.arrays[static_cast<std::size_t>(parts_.front().mma.a.array)];
     size_ = tiles.shape.front();
     tiles.shape.front() *= places_;
@@ -212,12 +213,12 @@ class Sections {
       if (number != Affine(0)) round.push_back({Barrier{}});  // all have done the round before
       append(round, moves());
       append(round, {{Commit{}}, {Wait{0}}, {Barrier{}}});
-      append(round, multiplied(threads_, mma, part.tile), part.origin);
+      append(round, multiplied(threads_, mma, part.tile, {}, texts_), part.origin);
       return round;
     }
     append(round, {{Wait{static_cast<int>(ahead() - 1)}}, {Barrier{}}});
     // Between the first fragments and later ones: shared memory takes its requests in their order.
-    append(round, multiplied(threads_, mma, part.tile, {only({Section{{}, moves()}})}), part.origin);
+    append(round, multiplied(threads_, mma, part.tile, {only({Section{{}, moves()}})}, texts_), part.origin);
     round.push_back({Commit{}});
     return round;
   }
@@ -320,6 +321,7 @@ class Sections {
   std::vector<SectionRounds> parts_;
   Threads threads_;
   std::int64_t places_ = 1, rounds_ = 0, size_ = 0;  ///< of the pipeline; of one place, elements
+  int texts_ = 0;                                    ///< of rounds, which stand one by one but for a section's first
   int exchanged_ = -1;                               ///< shared memory of what lanes exchange
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 struct ProgramBenchOptions : BenchOptions {
   std::vector<std::string> files, extents;
-  std::string set = "programs", product;
+  std::string set = "programs", product, schedule;
   std::vector<std::string> libraries = std::vector<std::string>(contraction_kinds().size());  ///< a file each, or none
 };
 
@@ -52,7 +52,9 @@ int bench_run(const ProgramBenchOptions& options, bool json) {
       if (std::find(known.begin(), known.end(), index) == known.end()) continue;  // of another file
       program.set_extent(index, std::atoll(word.c_str() + equals + 1));
     }
-    const Loaded loaded(*bench, runtime.plan_program(program, options.plan_options()));
+    auto wanted = options.plan_options();
+    wanted.schedule = options.schedule;
+    const Loaded loaded(*bench, runtime.plan_program(program, wanted));
     loaded();
     std::vector<PeerRun> others;
     std::map<std::string, std::string> refused;
@@ -85,6 +87,7 @@ int bench_run(const ProgramBenchOptions& options, bool json) {
   results.command = command + " --device " + options.device;
   if (!options.gpu()) results.command += fmt::format(" --threads {}", options.thread_count());
   if (!options.product.empty()) results.command += " --product " + options.product;
+  if (!options.schedule.empty()) results.command += fmt::format(" --schedule '{}'", options.schedule);
   for (std::size_t k = 0; k < options.libraries.size(); ++k) {
     if (!options.libraries[k].empty()) results.command += fmt::format(" {} LIBRARY", contraction_kinds()[k].option);
   }
@@ -105,6 +108,7 @@ void add_bench_run(Command& app, Session& session) {
   run.add_option("--set", options->set, "Name of the set in the results").capture_default_str();
   run.add_option("--product", options->product,
                  "Also time a large matrix product of this type: shares of what copy and product allow");
+  run.add_option("--schedule", options->schedule, "The schedule of that name, of those that `ricci explain` lists");
   for (std::size_t k = 0; k < options->libraries.size(); ++k) {
     const auto& kind = contraction_kinds()[k];
     run.add_option(kind.option, options->libraries[k],

@@ -14,6 +14,7 @@
 #include "kernel/atom_types.hpp"
 #include "kernel/contraction.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/group_atoms.hpp"
 #include "plan/models/norms.hpp"
 #include "plan/models/pipe_rates.hpp"
 
@@ -24,9 +25,7 @@ using kernel::Directive;
 using kernel::Role;
 using Indices = std::uint32_t;  ///< a set of the result's indices, by their places in a list
 
-constexpr int kRowLanes = 8, kColumnLanes = 4;  // of m16n8k8_f64; a lane has two rows and two columns of each atom
-constexpr std::int64_t kChunk = 8;              // of a product's depth
-constexpr int kStages = 3;
+constexpr int kRowLanes = 8, kColumnLanes = 4;  // of a warp
 
 /// An index of the result.
 struct Free {
@@ -38,10 +37,11 @@ struct Free {
 struct Product {
   int number = 0;  ///< from 1
   bool negative = false;
-  Indices first = 0, second = 0;   ///< those of either operand
-  std::array<int, 2> buffer = {};  ///< of them
-  std::array<bool, 2> deep = {};   ///< whether neighbours lie along the depth
-  std::vector<int> depth;          ///< the last is cut into chunks
+  Indices first = 0, second = 0;          ///< those of either operand
+  std::array<int, 2> buffer = {};         ///< of them
+  std::array<bool, 2> deep = {};          ///< whether neighbours lie along the depth
+  std::array<int, 2> fastest = {-1, -1};  ///< else the index along which they do
+  std::vector<int> depth;                 ///< the last is cut into chunks
 };
 
 /// Products that follow each other with the same indices along the lanes.
@@ -49,17 +49,6 @@ struct Map {
   int column = -1;  ///< number of the index along the columns' lanes
   std::vector<std::size_t> products;
 };
-
-/// How a block's tile is spread.
-struct Shape {
-  std::int64_t elements;
-  int warps;   ///< a power of two
-  int blocks;  ///< of a multiprocessor, for whose registers there is room
-  int run;     ///< neighbours along the depth that a lane reads at once
-};
-// As timed on an H200 with the 18 products of CCSD(T)'s triples: 5.2, 5.2 and 6.0 ms. Lanes that hold 64 numbers have
-// registers for one chunk's fragments alone, which are read one by one without being moved.
-constexpr Shape kShapes[] = {{8192, 8, 2, 2}, {8192, 4, 2, 1}, {4096, 4, 3, 1}, {2048, 4, 4, 1}, {1024, 4, 4, 1}};
 
 constexpr Indices bit(int place) { return Indices{1} << place; }
 int log2(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
@@ -78,7 +67,8 @@ class GpuGroupEnumerator {
 
   std::vector<Candidate> run() {
     if (!suits() || !choose_lanes()) return {};
-    for (const auto& shape : kShapes) {
+    choose_chunk();
+    for (const auto& shape : atom_->shapes) {
       for (auto& free : free_) free.tile = 1;
       best_us_ = std::numeric_limits<double>::infinity();
       best_.clear();
@@ -99,12 +89,15 @@ class GpuGroupEnumerator {
     return program_.nodes[static_cast<std::size_t>(factor.load)];
   }
 
-  /// Products of f64 with an atom of this device, between tensors that are read as they are.
+  /// Products with an atom of this device, between tensors that are read as they are.
   bool suits() {
     const auto& statement = program_.statement();
     const auto& c = statement.offset.coefficient;
-    if (program_.buffers[static_cast<std::size_t>(statement.buffer)].type != DType::f64 || device_.sm < 90)
-      return false;
+    const auto type = program_.buffers[static_cast<std::size_t>(statement.buffer)].type;
+    const auto* atom = std::find_if(std::begin(kGroupAtoms), std::end(kGroupAtoms),
+                                    [&](const GroupAtom& one) { return one.type == type; });
+    if (atom == std::end(kGroupAtoms) || device_.sm < 90) return false;
+    atom_ = atom;
     for (std::size_t q = 0; q < c.size(); ++q) {
       if (c[q] < 0) return false;
       if (c[q] > 0) free_.push_back({static_cast<int>(q), extent(static_cast<int>(q))});
@@ -119,7 +112,7 @@ class GpuGroupEnumerator {
       product.number = static_cast<int>(products_.size()) + 1;
       product.negative = contraction.negative;
       const auto &first = load(contraction.first), &second = load(contraction.second);
-      if (contraction.type != DType::f64 || first.type != DType::f64 || second.type != DType::f64) return false;
+      if (contraction.type != type || first.type != type || second.type != type) return false;
       if (first.source == second.source) return false;
       product.buffer = {first.source, second.source};
       for (std::size_t q = 0; q < contraction.role.size(); ++q) {
@@ -142,6 +135,8 @@ class GpuGroupEnumerator {
         const bool in_first = first.offset.coefficient[q] != 0, in_second = second.offset.coefficient[q] != 0;
         if (in_first == in_second) return false;
         (in_first ? product.first : product.second) |= bit(static_cast<int>(k));
+        const std::size_t operand = in_first ? 0 : 1;
+        if ((in_first ? first : second).offset.coefficient[q] == 1) product.fastest[operand] = static_cast<int>(k);
       }
       products_.push_back(std::move(product));
     }
@@ -214,13 +209,26 @@ class GpuGroupEnumerator {
     for (std::size_t k = 0; k < free_.size(); ++k) n *= (side & bit(static_cast<int>(k))) != 0 ? free_[k].tile : 1;
     return n;
   }
-  std::int64_t depth_of(const Product& product) const {
+  std::int64_t depth_of(const Product& product, std::int64_t chunk) const {
     std::int64_t n = 1;
     for (const auto q : product.depth) {
-      const auto unit = q == product.depth.back() ? kChunk : 1;
+      const std::int64_t unit = q == product.depth.back() ? chunk : 1;
       n *= (extent(q) + unit - 1) / unit * unit;
     }
     return n;
+  }
+  /// Of the rounds of all products: few elements that are not there, and few rounds.
+  void choose_chunk() {
+    constexpr std::int64_t kUnit = 8, kBarrier = 2;  // what a round takes besides, in elements of its depth
+    double least = std::numeric_limits<double>::infinity();
+    for (std::int64_t chunk = kUnit; chunk <= atom_->most_depth; chunk += kUnit) {
+      double cost = 0;
+      for (const auto& product : products_)
+        cost += static_cast<double>(depth_of(product, chunk) / chunk * (chunk + kBarrier));
+      if (cost > least) continue;
+      least = cost;
+      chunk_ = chunk;
+    }
   }
   double tasks() const {
     double n = 1;
@@ -232,16 +240,14 @@ class GpuGroupEnumerator {
     double products = 0, cache = 0, memory = 0, launch = 0;
     double total = 0;
   };
-  Times times(const Shape& shape) const {
-    // Of what products take at the pipes' rate: fragments, barriers, copies' places, and sums that change registers.
-    // The 18 products of CCSD(T)'s triples on an H200, all indices of 24.
-    constexpr double kBusy = 1.75;
+  Times times(const GroupShape& shape) const {
     constexpr double kCacheBytes = 40;  // of a multiprocessor's share of the second cache, in a cycle
+    const auto bytes = static_cast<double>(size_of(atom_->type));
     double multiplied = 0, copied = 0, elements = 1;
     for (const auto& product : products_) {
-      const auto deep = static_cast<double>(depth_of(product));
-      multiplied += deep * static_cast<double>(shape.elements);
-      copied += deep * 8 * static_cast<double>(size_of_side(product.first) + size_of_side(product.second));
+      const auto deep = static_cast<double>(depth_of(product, chunk_));
+      multiplied += deep * static_cast<double>(shape.elements) / rate_of(product);
+      copied += deep * bytes * static_cast<double>(size_of_side(product.first) + size_of_side(product.second));
     }
     for (const auto& free : free_) elements *= static_cast<double>(free.extent);
     const double at_once = static_cast<double>(device_.multiprocessors) * shape.blocks;
@@ -250,36 +256,43 @@ class GpuGroupEnumerator {
     const double turns = std::max(waves, std::ceil(waves * shape.blocks) / shape.blocks) * shape.blocks;
     Times all;
     const double cycle = 1 / device_.clock_MHz;  // microseconds
-    all.products = turns * multiplied / pipe_rate(device_.sm, find_atom(), DType::f64, 1) * kBusy * cycle;
+    all.products = turns * multiplied * atom_->busy * cycle;
     all.cache = turns * copied / kCacheBytes * cycle;
-    all.memory = 2 * elements * 8 / device_.copy_rate_GBs() * 1e-3;
+    all.memory = 2 * elements * bytes / device_.copy_rate_GBs() * 1e-3;
     all.launch = 3;
     all.total = side_by_side(all.products, all.cache) + all.memory + all.launch;
     return all;
   }
 
+  /// Multiply-adds of a multiprocessor in a cycle.
+  double rate_of(const Product& product) const {
+    const auto rate = pipe_rate(device_.sm, kernel::find_atom(atom_->name), atom_->type, 1);
+    return kernel::find_atom(atom_->name) != nullptr ? rate
+                                                     : rate * multiply_add_rate(product.deep[0] + product.deep[1]);
+  }
+
   /// Of a block's pipeline, and of what lanes exchange.
-  std::int64_t shared_bytes(const Shape& shape) const {
-    constexpr std::int64_t kExchanged = 20 * 1024, kLine = 16;  // elements
+  std::int64_t shared_bytes(const GroupShape& shape) const {
+    constexpr std::int64_t kExchanged = 20 * 1024, kLine = 16;  // bytes, elements
     std::int64_t most = 0;
     for (const auto& product : products_) {
       std::int64_t round = 0;
       for (const std::size_t operand : {0, 1}) {
         const auto side = size_of_side(operand == 0 ? product.first : product.second);
-        const auto row = product.deep[operand] ? kChunk : side, rows = product.deep[operand] ? side : kChunk;
+        const std::int64_t row = product.deep[operand] ? chunk_ : side, rows = product.deep[operand] ? side : chunk_;
         round += (rows * (row + padding(row, product.deep[operand], shape)) + kLine - 1) / kLine * kLine;
       }
       most = std::max(most, round);
     }
-    return most * kStages * 8 + (maps_.size() > 1 ? kExchanged : 0);
+    return most * atom_->stages * size_of(atom_->type) + (maps_.size() > 1 ? kExchanged : 0);
   }
-  std::int64_t most_shared(const Shape& shape) const {
+  std::int64_t most_shared(const GroupShape& shape) const {
     return std::min(device_.shared_bytes_per_block,
                     device_.shared_bytes_per_multiprocessor / shape.blocks - kReservedBytes);
   }
 
   /// Tiles of the indices from number `k` on, of so many elements together.
-  void choose_tiles(const Shape& shape, std::size_t k, std::int64_t left) {
+  void choose_tiles(const GroupShape& shape, std::size_t k, std::int64_t left) {
     if (k == free_.size()) {
       if (left != 1) return;
       const double us = times(shape).total;
@@ -306,7 +319,7 @@ class GpuGroupEnumerator {
     if (place == row_) return 0;
     return log2(free_[static_cast<std::size_t>(place)].tile) - (is_column(place) ? log2(kColumnLanes) : 0);
   }
-  bool choose_warps(const Shape& shape) {
+  bool choose_warps(const GroupShape& shape) {
     const int wanted = log2(shape.warps), count = static_cast<int>(free_.size());
     double least = std::numeric_limits<double>::infinity();
     for (Indices set = 0; set < bit(count); ++set) {
@@ -318,7 +331,7 @@ class GpuGroupEnumerator {
         if (!fits) break;
         const auto per_warp = [&](Indices side) { return size_of_side(side) >> std::popcount(side & set); };
         const auto rows = per_warp(rows_of(product)), columns = per_warp(columns_of(product));
-        fits = rows >= 2 * kRowLanes && columns >= 2 * kColumnLanes;
+        fits = rows >= atom_->per_lane * kRowLanes && columns >= atom_->per_lane * kColumnLanes;
         cost += static_cast<double>(rows + columns);
       }
       if (!fits || cost >= least) continue;
@@ -347,13 +360,28 @@ class GpuGroupEnumerator {
     return digits;
   }
 
-  /// A product with the digits that a lane has two values of in each atom: others would be moved from register to
-  /// register.
+  /// A product with the digits that a lane has two values of in each atom, where it has: others would be moved from
+  /// register to register.
   struct Section {
     std::size_t product = 0;
     int column = -1;
-    Digit row_pair = {}, column_pair = {};
+    std::optional<Digit> row_pair = {}, column_pair = {};
+    std::vector<Digit> row_run = {}, column_run = {};  ///< of neighbours that a lane reads at once, the slowest first
   };
+  /// Up to four values of the index along which an operand has neighbours, where a lane holds them.
+  std::vector<Digit> run_of(std::size_t number, int column, bool of_rows) const {
+    constexpr int kMostLevels = 2;
+    const auto& product = products_[number];
+    const auto side = of_rows ? rows_of(product) : columns_of(product);
+    const auto place = product.fastest[side == product.first ? 0 : 1];
+    std::vector<Digit> run;
+    if (place < 0 || place == column) return run;
+    for (const auto& digit : registers(side, column)) {
+      if (digit.place == place && digit.level < kMostLevels) run.push_back(digit);
+    }
+    return !run.empty() && run.back().level == 0 ? run : std::vector<Digit>{};
+  }
+
   std::vector<Section> sections() const {
     std::vector<Section> order;
     bool negative = false;
@@ -384,6 +412,14 @@ class GpuGroupEnumerator {
           return *std::max_element(all.begin(), all.end(),
                                    [&](const Digit& x, const Digit& y) { return times(x) < times(y); });
         };
+        if (atom_->per_lane == 1) {
+          negative = products_[*next].negative;
+          order.push_back({*next, map.column});
+          order.back().row_run = run_of(*next, map.column, true);
+          order.back().column_run = run_of(*next, map.column, false);
+          left.erase(next);
+          continue;
+        }
         const auto pair = chosen(rows, true), across = chosen(columns, false);
         rows = pair;
         columns = across;
@@ -403,16 +439,19 @@ class GpuGroupEnumerator {
       if ((side & warps_ & bit(k)) != 0) names.push_back(text({k, log2(free_[static_cast<std::size_t>(k)].tile) - 1}));
     }
     const auto& pair = of_rows ? section.row_pair : section.column_pair;
+    const auto& run = of_rows ? section.row_run : section.column_run;
     for (const auto& digit : registers(side, section.column)) {
-      if (digit != pair) names.push_back(text(digit));
+      const bool last = pair ? digit == *pair : std::find(run.begin(), run.end(), digit) != run.end();
+      if (!last) names.push_back(text(digit));
     }
     if (of_rows) {
-      names.push_back(text(pair));
+      if (pair) names.push_back(text(*pair));
       names.push_back(text({row_, 0}));
     } else {
       for (int level = log2(kColumnLanes); level-- > 0;) names.push_back(text({section.column, level}));
-      names.push_back(text(pair));
+      if (pair) names.push_back(text(*pair));
     }
+    for (const auto& digit : run) names.push_back(text(digit));
     return names;
   }
 
@@ -430,15 +469,15 @@ class GpuGroupEnumerator {
     return made;
   }
 
-  void add(const Shape& shape) {
+  void add(const GroupShape& shape) {
     Candidate candidate;
     auto& schedule = candidate.schedule;
     auto& all = schedule.directives;
-    schedule.name = fmt::format("group of {} m16n8k8_f64 tile", products_.size());
+    schedule.name = fmt::format("group of {} {} tile", products_.size(), atom_->name);
     for (std::size_t k = free_.size(); k-- > 0;) {
       if (free_[k].tile > 1) schedule.name += fmt::format(" {}{}", name(free_[k].index), free_[k].tile);
     }
-    schedule.name += fmt::format(" warps {} stages {}", shape.warps, kStages);
+    schedule.name += fmt::format(" by {} warps {} stages {}", chunk_, shape.warps, atom_->stages);
     std::vector<std::string> warps;
     for (int k = static_cast<int>(free_.size()); k-- > 0;) {
       if ((warps_ & bit(k)) != 0) warps.push_back(text({k, log2(free_[static_cast<std::size_t>(k)].tile) - 1}));
@@ -459,7 +498,7 @@ class GpuGroupEnumerator {
       }
       for (const auto q : product.depth) {
         // Of a whole index one size would make no loop.
-        const auto size = q == deep ? kChunk : 1;
+        const std::int64_t size = q == deep ? chunk_ : 1;
         all.push_back(tile(q, size, 1));
         if (size == extent(q)) all.back().sizes.push_back(size);
         sums.push_back(name(q) + "0");
@@ -478,20 +517,20 @@ class GpuGroupEnumerator {
         stage.space = "async";
         auto dimensions = side;
         dimensions.insert(product.deep[operand] ? dimensions.end() : dimensions.begin(), name(deep));
-        stage.padding =
-            padding(product.deep[operand] ? kChunk : size_of_side(of_rows ? rows_of(product) : columns_of(product)),
-                    product.deep[operand], shape);
+        const auto row =
+            product.deep[operand] ? chunk_ : size_of_side(of_rows ? rows_of(product) : columns_of(product));
+        stage.padding = static_cast<int>(padding(row, product.deep[operand], shape));
         stage.loops = {{"", std::move(dimensions)}};
         all.push_back(std::move(stage));
       }
-      auto atom = directive(Directive::Kind::atom, "m16n8k8_f64");
+      auto atom = directive(Directive::Kind::atom, atom_->name);
       atom.loops = {{"rows", rows}, {"columns", columns}, {"depth", {name(deep)}}, {"warp", warps}};
       atom.warps = {1 << std::popcount(rows_of(product) & warps_), 1 << std::popcount(columns_of(product) & warps_)};
-      atom.runs = {1, 1, shape.run};
+      atom.runs = {1 << section.row_run.size(), 1 << section.column_run.size(), shape.run};
       atom.blocks = shape.blocks;
       all.push_back(std::move(atom));
       auto pipeline = directive(Directive::Kind::pipeline, sums.back());
-      pipeline.sizes = {kStages};
+      pipeline.sizes = {atom_->stages};
       all.push_back(std::move(pipeline));
       if (&section != &order.front()) all.push_back(directive(Directive::Kind::exchange));
     }
@@ -504,24 +543,26 @@ class GpuGroupEnumerator {
     list_.push_back(std::move(candidate));
   }
 
-  /// Elements between rows of a staged operand, so that lanes of a warp meet in no bank: 8 lanes along the side and 4
-  /// along the depth, each of one number or of two along the depth.
-  static int padding(std::int64_t row, bool deep, const Shape& shape) {
+  /// Elements between rows of a staged operand, so that lanes of a warp meet in no bank. Of an atom of a tensor core
+  /// there are 8 lanes along the side and 4 along the depth, each of one number or of two along the depth; else 8 or 4
+  /// along the side, which read up to 16 bytes along the depth.
+  std::int64_t padding(std::int64_t row, bool deep, const GroupShape& shape) const {
+    if (atom_->per_lane == 1) return deep ? shape.run : 0;
     const std::int64_t wanted = deep ? (shape.run == 2 ? 8 : 4) : (shape.run == 2 ? 2 : 4),
                        unit = deep && shape.run == 1 ? 8 : 16;
-    return static_cast<int>(((wanted - row) % unit + unit) % unit);
+    return ((wanted - row) % unit + unit) % unit;
   }
-
-  static const kernel::Atom* find_atom() { return kernel::find_atom("m16n8k8_f64"); }
 
   const ir::Program& program_;
   const kernel::Group& group_;
   const GpuModel& device_;
+  const GroupAtom* atom_ = nullptr;
   std::vector<Free> free_;  // indices of the result, the fastest first
   std::vector<Product> products_;
   int row_ = -1;  // number of the index along the rows' lanes
   std::vector<Map> maps_;
-  Indices warps_ = 0;  // whose slowest digits are of a warp's number
+  std::int64_t chunk_ = 8;  // of a round along the depth
+  Indices warps_ = 0;       // whose slowest digits are of a warp's number
   double best_us_ = 0;
   std::vector<std::int64_t> best_;  // tiles
   std::vector<Candidate> list_;
