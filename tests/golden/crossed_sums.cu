@@ -99,11 +99,13 @@ f32_abcd_aedc_to_abe_30x3x18x20x2(const float* __restrict__ A, const float* __re
   }
   #pragma unroll
   for (int ub = 0; ub < 3; ++ub) {
-    #pragma unroll
-    for (int ue = 0; ue < 2; ++ue) {
-      if (member == 0) {
-        C[6 * a + 2 * b + 2 * ub + e + ue] = sum[ub][ue];
+    if (member == 0) {
+      vec<float, 2> result;
+      #pragma unroll
+      for (int ue = 0; ue < 2; ++ue) {
+        result.at[ue] = sum[ub][ue];
       }
+      store(C + 6 * a + 2 * b + 2 * ub + e, result);
     }
   }
 }

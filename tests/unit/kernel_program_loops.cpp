@@ -226,8 +226,8 @@ TEST_CASE("each rule of threads, broken once") {
       {
           {"order task a b", "", "the threads of a block are missing"},
           {"order task a serial b; threads 32", "order task a serial b", "a tile of a GPU is spread over threads"},
-          {"tile b:16:4; order task a b0 thread b1; threads 32", "order task a b0 thread b1",
-           "neighbouring threads have neighbours: b1 does not"},
+          {"tile b:16:4:2; order task a b0 thread b2; threads 32", "order task a b0 thread b2",
+           "a thread has values on either side of b2"},
           {"order task a b; lanes b 2; threads 32", "lanes b 2", "lanes are of the vectors of a CPU"},
           {"order task a b; threads 32; threads 64", "threads 64", "the threads of a block are known already"},
           {"order task a b; threads 2048", "threads 2048", "a block has at most 1024 threads"},

@@ -94,12 +94,14 @@ class Workers {
     for (std::size_t q = 0; q < program_.indices.size(); ++q) {
       if (!free_[q]) continue;
       const auto extent = program_.indices[q].extent, tile = loops_.tile[q];
-      block_.apart[q] = tile / block_.register_tile[q];
+      const auto values = block_.register_tile[q];
+      const bool neighbours = loops_.neighbours[q];
+      block_.apart[q] = neighbours ? 1 : tile / values;
       const auto var = block_.vars[q].value;
       if (tile == 1 && extent > 1) continue;  // the task's own number
-      body_.add(Let{var, tile * tile_number[q] + thread[q]});
+      body_.add(Let{var, tile * tile_number[q] + (neighbours ? values : 1) * thread[q]});
       if (extent % tile == 0) continue;
-      block_.ragged[q] = block_.register_tile[q] > 1;
+      block_.ragged[q] = values > 1 && (!neighbours || extent % values != 0);
       inside.push_back({Affine::of(var), extent});
     }
     require(std::move(inside));

@@ -24,6 +24,7 @@ class LoopMaker {
       : program_(program), target_(target), free_(program.free_indices()), levels_(program.indices.size()) {
     made_.tile.assign(program.indices.size(), 1);
     made_.register_tile.assign(program.indices.size(), 1);
+    made_.neighbours.assign(program.indices.size(), false);
   }
 
   ProgramLoops run(const Directives& directives, std::size_t count) {
@@ -202,8 +203,9 @@ class LoopMaker {
           made_.tile[q] = level.step;
           break;
         case Use::inner:
-          if (!cpu() && level.step > 1)
-            fail(fmt::format("neighbouring threads have neighbours: {} does not", level.name));
+          if (!cpu() && level.step > 1 && registers > 1)
+            fail(fmt::format("a thread has values on either side of {}", level.name));
+          made_.neighbours[q] = !cpu() && level.step > 1;
           if (cpu() && registers > 1) fail(fmt::format("{} is a loop inside of what is in registers", level.name));
           has_inner = true;
           break;
@@ -354,6 +356,13 @@ std::int64_t ProgramLoops::tiles(const ir::Program& program) const noexcept {
 ProgramLoops loops_of(const ir::Program& program, Directives directives, Target target, std::size_t count) {
   take_added(directives);
   return LoopMaker(program, target).run(directives, count);
+}
+
+bool is_vector_access(const ir::Program& program, int buffer, const ir::Affine& offset, int index,
+                      std::int64_t values) {
+  const auto size = size_of(program.buffers[static_cast<std::size_t>(buffer)].type);
+  return values > 1 && (values & (values - 1)) == 0 && values * size <= kWidestAccessBytes &&
+         ir::vector_access(program, buffer, offset, index, static_cast<int>(values));
 }
 
 bool has_lanes(const ir::Program& program) {

@@ -11,10 +11,13 @@
 
 namespace ricci::kernel {
 
+inline constexpr std::int64_t kWidestAccessBytes = 16;  // of a GPU's thread
+
 struct ProgramLoops {
   // Per index of the program; 1 where it is summed over.
   std::vector<std::int64_t> tile;           ///< values of a task
   std::vector<std::int64_t> register_tile;  ///< values of one worker, along the lanes vectors
+  std::vector<bool> neighbours;             ///< GPU: those of a thread are, not as far apart as its block is wide
   std::vector<int> tasks;                   ///< indices of several tiles, from outside in
   /// Indices with rounds over the tile (CPU), or a digit of the worker's number (GPU). The innermost one first.
   std::vector<int> inner;
@@ -46,6 +49,9 @@ ProgramLoops loops_of(const ir::Program& program, Directives directives, Target 
 /// Whether every value can be a vector: one real type and operations that exist for vectors, or integers that are only
 /// copied.
 bool has_lanes(const ir::Program& program);
+
+/// Whether `values` neighbours of a GPU's thread along an index are one access.
+bool is_vector_access(const ir::Program& program, int buffer, const ir::Affine& offset, int index, std::int64_t values);
 
 /// Values that a CPU scans as one vector: of sums that may be reordered, and of values without reductions; else 1.
 int scan_row(const ir::Program& program, const ir::Node& scan);

@@ -140,6 +140,8 @@ void PointBuilder::prepare(NodeId id, const IndexSet& around, bool guarded) {
   const auto enter = [&](NodeId value, const IndexSet& set) {
     const auto& n = node(value);
     if (arrays_.contains(value) || is_leaf(n)) return;
+    const bool vector = n.kind == NodeKind::load && !vectors_.contains(value) && vector_index(value) >= 0;
+    if (vector) return declare_vector(value);
     if (n.kind == NodeKind::reduce || n.kind == NodeKind::guard) {
       declare(value);
       return;
@@ -191,8 +193,9 @@ void PointBuilder::declare_guard(NodeId id) {
 
 void PointBuilder::declare_value(NodeId id) {
   const auto& n = node(id);
-  const auto set = unrolled(id);
   const bool load = n.kind == NodeKind::load;
+  if (load && vector_index(id) >= 0) return declare_vector(id);
+  const auto set = unrolled(id);
   auto value = load ? this->load(id) : this->value(id);
   const auto stem = load ? lower_case(program_.buffers[static_cast<std::size_t>(n.source)].name) : "value";
   const auto array = add_registers(stem, n.type, set, lanes_of(id));
@@ -206,6 +209,27 @@ void PointBuilder::declare_value(NodeId id) {
     body_.add(Store{cell(array, set), std::move(value)});
     body_.close(loops + (guarded ? 1 : 0));
   }
+  name(id, array);
+}
+
+void PointBuilder::declare_vector(NodeId id) {
+  const auto& n = node(id);
+  const auto along = static_cast<std::size_t>(vector_index(id));
+  const auto lanes = static_cast<int>(block_.register_tile[along]);
+  unrolled_.reset(along);
+  const auto set = unrolled(id);
+  const auto stem = lower_case(program_.buffers[static_cast<std::size_t>(n.source)].name) + "_vector";
+  const auto array = add_registers(stem, n.type, set, lanes);
+  auto vector = load_of(n.type, {n.source, {offset(n.offset)}, lanes});
+  if (set.none()) {
+    body_.add(Define{array, std::move(vector)});
+  } else {
+    body_.add(Declare{array});
+    const int loops = open_unrolled(set);
+    body_.add(Store{cell(array, set), std::move(vector)});
+    body_.close(loops);
+  }
+  unrolled_.set(along);
   name(id, array);
 }
 

@@ -13,6 +13,7 @@
 #include "ir/program.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/program/body_writer.hpp"
+#include "kernel/program/loops.hpp"
 #include "kernel/program/names.hpp"
 
 namespace ricci::kernel {
@@ -77,6 +78,8 @@ class PointBuilder {
   void declare(ir::NodeId id);
   /// Declares a value whose operands need no further statement.
   void declare_value(ir::NodeId id);
+  /// GPU: a load whose neighbours are one vector.
+  void declare_vector(ir::NodeId id);
   void declare_guard(ir::NodeId id);
   /// Whether a loop of the node runs over nothing.
   bool has_no_values(const ir::Node& n) const;
@@ -138,6 +141,7 @@ class PointBuilder {
   void add_statement(const ir::Statement& statement);
   void add_store(const ir::Statement& statement);
   void store_lanes(const ir::Statement& statement, const Affine& first, Value value);
+  void store_vectors(const ir::Statement& statement, int along, IndexSet set, If guard, Value value);
   std::vector<Condition> store_guard(const IndexSet& set) const;
   void thread_barrier() {
     body_.add(Barrier{block_.cooperative_threads <= kWarp ? Barrier::Of::warp : Barrier::Of::block});
@@ -186,6 +190,13 @@ class PointBuilder {
   Value value_of(int array, const IndexSet& set) const;
   /// Of what lies past the end, the last element that exists.
   Affine offset(const ir::Affine& affine);
+  /// A value that is declared, or the lane of the vector that it is in.
+  Value declared(ir::NodeId id) const;
+  /// GPU: the index along which a thread's values are neighbours in memory that one access moves; -1: none.
+  int vector_index(int buffer, const ir::Affine& affine) const;
+  int vector_index(ir::NodeId load) const {
+    return reads_of_others(load) ? -1 : vector_index(node(load).source, node(load).offset);
+  }
   Value value(ir::NodeId id);
   Value load(ir::NodeId id);
   /// Whether the value is not 0, as a u8.

@@ -17,8 +17,6 @@ using ir::OpCode;
 
 namespace {
 
-constexpr std::int64_t kWidestAccessBytes = 16;
-
 Value shuffled(Value::Kind kind, Value value, int lane) {
   Value result;
   result.kind = kind;

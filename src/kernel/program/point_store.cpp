@@ -111,6 +111,15 @@ void PointBuilder::add_store(const ir::Statement& statement) {
   }
   for (const auto predicate : conditions) inner.values.push_back(condition(predicate));
   auto result = value(id);
+  const auto along = conditions.empty() ? vector_index(statement.buffer, statement.offset) : -1;
+  if (along >= 0) {
+    store_vectors(statement, along, set, std::move(inner), std::move(result));
+    for (; opened > 0; --opened) {
+      close_scope();
+      body_.close();
+    }
+    return;
+  }
   auto first = offset(statement.offset);
   const int loops = open_unrolled(set);
   const bool guarded = !inner.when.empty() || !inner.values.empty();
@@ -125,6 +134,29 @@ void PointBuilder::add_store(const ir::Statement& statement) {
     close_scope();
     body_.close();
   }
+}
+
+/// GPU: neighbours along an index, gathered in a vector.
+void PointBuilder::store_vectors(const ir::Statement& statement, int along, IndexSet set, If guard, Value value) {
+  const auto q = static_cast<std::size_t>(along);
+  const auto lanes = static_cast<int>(block_.register_tile[q]);
+  const auto type = value.type;
+  unrolled_.reset(q);
+  Access all{statement.buffer, {offset(statement.offset)}, lanes};
+  unrolled_.set(q);
+  set.reset(q);
+  const int loops = open_unrolled(set);
+  const bool guarded = !guard.when.empty();
+  if (guarded) body_.open(std::move(guard));
+  const auto vector = add_registers("result", type, {}, lanes);
+  body_.add(Declare{vector});
+  const int each = open_unrolled(IndexSet().set(q));
+  Access lane{vector, {}, lanes};
+  lane.lane = Affine::of(block_.vars[q].place);
+  body_.add(Store{std::move(lane), std::move(value)});
+  body_.close(each);
+  body_.add(Store{std::move(all), value_of(vector, {})});
+  body_.close(loops + (guarded ? 1 : 0));
 }
 
 void PointBuilder::store_lanes(const ir::Statement& statement, const Affine& first, Value value) {

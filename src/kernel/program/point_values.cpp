@@ -67,6 +67,26 @@ Affine PointBuilder::offset(const ir::Affine& affine) {
   return sum;
 }
 
+int PointBuilder::vector_index(int buffer, const ir::Affine& affine) const {
+  for (std::size_t q = 0; !cpu() && q < block_.register_tile.size(); ++q) {
+    const bool neighbours = unrolled_[q] && block_.apart[q] == 1 && !block_.ragged[q];
+    const auto along = static_cast<int>(q);
+    if (neighbours && is_vector_access(program_, buffer, affine, along, block_.register_tile[q])) return along;
+  }
+  return -1;
+}
+
+Value PointBuilder::declared(NodeId id) const {
+  const auto array = arrays_.at(id);
+  auto set = unrolled(id);
+  if (cpu() || kernel_.array(array).lanes == 1) return value_of(array, set);
+  const auto along = static_cast<std::size_t>(vector_index(id));
+  set.reset(along);
+  auto lane = value_of(array, set);
+  lane.access.lane = Affine::of(block_.vars[along].place);
+  return lane;
+}
+
 Value PointBuilder::load(NodeId id) {
   const auto& n = node(id);
   const int lanes = lanes_of(id);
@@ -96,7 +116,7 @@ Value PointBuilder::condition(NodeId id) {
 }
 
 Value PointBuilder::value(NodeId id) {
-  if (const auto place = arrays_.find(id); place != arrays_.end()) return value_of(place->second, unrolled(id));
+  if (arrays_.contains(id)) return declared(id);
   const auto& n = node(id);
   Value value;
   value.type = n.type;
