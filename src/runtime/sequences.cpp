@@ -51,6 +51,7 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
     const auto multiprocessors = gpu_model(plan.target).multiprocessors;
     limits.workers = 8 * std::int64_t{multiprocessors};
     limits.parts = 32 * std::int64_t{multiprocessors};
+    limits.column_workers = 2048 * std::int64_t{multiprocessors};
     limits.tile_points = 64 * 64;
     limits.tile_workers = 2 * std::int64_t{multiprocessors};
   }

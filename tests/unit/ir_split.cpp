@@ -480,6 +480,42 @@ TEST_CASE("sums whose neighbours in memory are results combine what lies far apa
   CHECK(cut(sum(150, DType::f64, false, false), limits).steps.size() == 1);  // little
 }
 
+TEST_CASE("columns fewer than a GPU's threads are summed in parts of every so manieth row") {
+  // C[b] = sum over a of A[a, b] - D[b], or of A[b, a] where columns are rows.
+  const auto sum = [](std::int64_t columns, std::int64_t rows, bool of_rows = false, bool exact = false) {
+    ir::Builder b;
+    b.program.exact = exact;
+    b.program.indices = {{"b", columns}, {"a", rows}};
+    b.program.buffers = {{"A", DType::f64, false, 0, rows * columns - 1, 0},
+                         {"D", DType::f64, false, 0, columns - 1, 0},
+                         {"C", DType::f64, true, 0, columns - 1, 0}};
+    const auto x = of_rows ? b.load(0, {{rows, 1}, 0}) : b.load(0, {{1, columns}, 0});
+    const auto value = b.op(OpCode::sub, DType::f64, x, b.load(1, {{1, 0}, 0}));
+    b.store(2, {{1, 0}, 0}, b.reduce(OpCode::add, value, {1}));
+    return b.finish();
+  };
+  ir::SplitLimits limits;
+  limits.column_workers = 4096;
+  const auto parts = cut(sum(512, 4096), limits);
+  REQUIRE(parts.steps.size() == 2);
+  CHECK(parts.storages[3].last + 1 == 8 * 512);
+  const auto& part = parts.steps[0].program;
+  REQUIRE(part.indices.size() == 3);
+  const auto& row = part.nodes[0].offset.coefficient;  // of neighbouring parts one after the other
+  CHECK(*std::min_element(row.begin(), row.end()) == 1);
+  CHECK(std::count(row.begin(), row.end(), 512) == 1);
+  CHECK(*std::max_element(row.begin(), row.end()) == 8 * 512);
+  // As many parts as leave the least over.
+  CHECK(cut(sum(512, 4095), limits).storages[3].last + 1 == 7 * 512);
+  CHECK(cut(sum(512, 4099), limits).steps.size() == 2);
+  CHECK(cut(sum(512, 2048), limits).steps.size() == 1);               // little
+  CHECK(cut(sum(2049, 1024), limits).steps.size() == 1);              // a thread for each column is enough
+  CHECK(cut(sum(512, 4096, true), limits).steps.size() == 1);         // threads share rows
+  CHECK(cut(sum(512, 4096, false, true), limits).steps.size() == 1);  // in the order that is written
+  limits.column_workers = 0;
+  CHECK(cut(sum(512, 4096), limits).steps.size() == 1);
+}
+
 TEST_CASE("neighbours over several indices are one index of a sum before they are cut") {
   // C = sum over a and b of A[a, b] * B[a, b]: vectors divide neither.
   ir::Builder b;

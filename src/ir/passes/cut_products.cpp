@@ -227,6 +227,33 @@ std::optional<Cut> cut_across(const Program& program, const Node& node, const st
   return best;
 }
 
+std::optional<Cut> cut_columns(const Program& program, const Node& node, const std::vector<bool>& depends,
+                               std::int64_t points, std::int64_t values, const SplitLimits& limits) {
+  constexpr std::int64_t kLeastOfPart = 64;      // values: partial results are few beside what they are made of
+  constexpr std::int64_t kLeastOfAll = 1 << 21;  // which one kernel sums in the time that a second one takes to start
+  if (limits.column_workers == 0 || points * values < kLeastOfAll) return std::nullopt;
+  const auto most = std::min(limits.column_workers / points, values / kLeastOfPart);
+  bool columns = false, rows = false;
+  const bool reduces = any_below(program, node.operand[0], [&](const Node& inner) {
+    if (inner.kind != NodeKind::load || reached(inner.offset, program.indices) != points * values)
+      return !inner.over.empty();
+    for (std::size_t q = 0; q < depends.size(); ++q) {
+      if (std::abs(inner.offset.coefficient[q]) == 1) (depends[q] ? columns : rows) = true;
+    }
+    return false;
+  });
+  if (most < 2 || !columns || rows || reduces) return std::nullopt;
+  const auto longest = *std::max_element(node.over.begin(), node.over.end(), [&](int p, int q) {
+    return program.indices[at(p)].extent < program.indices[at(q)].extent;
+  });
+  const auto extent = program.indices[at(longest)].extent;
+  Cut best{longest, 0, 0, extent, 1, true};
+  for (auto parts = std::min(most, extent / 2); parts > 1 && 2 * parts > most; --parts) {
+    if (extent % parts < best.rest) best = Cut{longest, parts, extent / parts, extent % parts, 1, true};
+  }
+  return best.length > 0 ? std::optional(best) : std::nullopt;
+}
+
 bool sums_columns(const Program& program, const Node& node, const std::vector<bool>& depends, std::int64_t elements) {
   bool found = false;
   int of_results = 0;  // operands that differ between them

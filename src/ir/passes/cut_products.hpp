@@ -61,6 +61,12 @@ std::vector<Cut> cuts_of_products(const Program& program, const Node& node, std:
 std::optional<Cut> cut_across(const Program& program, const Node& node, const std::vector<bool>& depends,
                               std::int64_t elements, const SplitLimits& limits);
 
+/// Parts of a reduction whose values are read once and whose neighbours in memory are results, of which there are fewer
+/// than a GPU has threads: each part has every so manieth row. Nothing for others.
+///   values  that each of the `points` combines
+std::optional<Cut> cut_columns(const Program& program, const Node& node, const std::vector<bool>& depends,
+                               std::int64_t points, std::int64_t values, const SplitLimits& limits);
+
 /// Whether a reduction reads an operand of so many elements, each of them once, whose neighbours in memory are results:
 /// those that `depends` says. No other operand differs between results.
 bool sums_columns(const Program& program, const Node& node, const std::vector<bool>& depends, std::int64_t elements);

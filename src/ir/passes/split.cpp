@@ -334,6 +334,10 @@ class Splitter {
           return cut_reduction(step, static_cast<NodeId>(id), {{*cut}, 0, true}, depends[id]);
       }
       const bool products = sums_products(program, node);
+      if (alone && !products && origin_ == Origin::lowered) {
+        if (const auto cut = cut_columns(program, node, depends[id], points, values, limits_))
+          return cut_reduction(step, static_cast<NodeId>(id), {{*cut}, 0, true}, depends[id]);
+      }
       // What reads a value for each product, or for a few, is bound by memory: neighbours side by side, or whole rows.
       constexpr std::int64_t kFewResults = 16;
       const auto side_by_side = [&] {

@@ -17,6 +17,8 @@ struct SplitLimits {
   std::int64_t workers = 256;    ///< points from which on there is work for all
   std::int64_t parts = 4096;     ///< tiles over all points: some for each worker, to even out; at least 2 * workers
   std::int64_t least = 4096;     ///< values of the smallest tile
+  /// Threads that read neighbouring columns, each of them some rows, until memory is busy; 0: columns are like rows.
+  std::int64_t column_workers = 0;
   std::int64_t lanes_bytes = 0;  ///< of neighbouring partial results of floats that are combined side by side; 0: none
   /// Sums of products of two loads go by tiles of that many points, each a worker's, as few as `tile_workers` of which
   /// have work for all. 0: they are like any others.
