@@ -25,6 +25,7 @@ ricci_test(plan_candidates LABEL unit PROGRAM problems SOURCES plan_candidates.c
 ricci_test(plan_three_products LABEL unit PROGRAM plan SOURCES plan_three_products.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_wavefronts LABEL unit PROGRAM plan SOURCES plan_wavefronts.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_contraction LABEL unit PROGRAM problems SOURCES plan_contraction.cpp LIBS ricci_fuzz)
+ricci_test(plan_plain_gpu LABEL unit PROGRAM plan SOURCES plan_plain_gpu.cpp LIBS ricci_plan ricci_lower)
 ricci_test(plan_turns LABEL unit PROGRAM problems SOURCES plan_turns.cpp LIBS ricci_fuzz)
 ricci_test(plan_contraction_cpu LABEL unit PROGRAM problems SOURCES plan_contraction_cpu.cpp LIBS ricci_fuzz)
 ricci_test(plan_ahead_cpu LABEL unit PROGRAM problems SOURCES plan_ahead_cpu.cpp LIBS ricci_fuzz)

@@ -111,6 +111,16 @@ std::optional<BlockShape> shared_by_warps(const ir::Program& program, const Oper
   return shape;
 }
 
+/// Extent of the longest scan or compaction.
+std::int64_t longest_run(const ir::Program& program) {
+  std::int64_t longest = 0;
+  for (const auto& node : program.nodes) {
+    if (node.kind == ir::NodeKind::scan || node.kind == ir::NodeKind::compact)
+      longest = std::max(longest, program.indices[static_cast<std::size_t>(node.over[0])].extent);
+  }
+  return longest;
+}
+
 }  // namespace
 
 BlockShape group_shape(const ir::Program& program, const OperationCounts& counts, int cooperative_threads) {
@@ -128,13 +138,18 @@ BlockShape group_shape(const ir::Program& program, const OperationCounts& counts
   return shape;
 }
 
-std::int64_t longest_run(const ir::Program& program) {
-  std::int64_t longest = 0;
-  for (const auto& node : program.nodes) {
-    if (node.kind == ir::NodeKind::scan || node.kind == ir::NodeKind::compact)
-      longest = std::max(longest, program.indices[static_cast<std::size_t>(node.over[0])].extent);
-  }
-  return longest;
+double scan_us(const ir::Program& program, const BlockShape& shape, double cycles, double tiles,
+               const GpuModel& device) {
+  const double warps = tiles * std::ceil(shape.threads / 32.0);
+  const bool shared = shape.cooperative_threads > 1;
+  if (shared) cycles = cycles / shape.cooperative_threads + 60;
+  const auto length = static_cast<double>(longest_run(program));
+  const double pieces = std::ceil(length / (static_cast<double>(shape.cooperative_threads) * shape.items_per_thread));
+  const double step = scattered(program, shape) ? 80 : 25;
+  const double waits = shared ? pieces * (900 + 20.0 * shape.items_per_thread) : length * step + 500;
+  const double issued = warps * (cycles + (shared ? 4 * pieces * shape.items_per_thread : 2 * length));
+  const double waves = std::ceil(warps / (kResidentWarps * device.multiprocessors));
+  return std::max(issued / device.multiprocessors, waves * waits) / device.clock_MHz;
 }
 
 std::vector<BlockShape> scan_shapes(const ir::Program& program, const OperationCounts& counts, bool sums) {

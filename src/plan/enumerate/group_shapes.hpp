@@ -16,8 +16,12 @@ namespace ricci::plan {
 /// One point per group of cooperative threads: the block, or each warp of it.
 BlockShape group_shape(const ir::Program& program, const OperationCounts& counts, int cooperative_threads);
 
-/// Extent of a program's longest scan or compaction.
-std::int64_t longest_run(const ir::Program& program);
+/// What the steps of a scan take, which are sequential: each waits for a piece's loads, shuffles and barrier, or for
+/// one value.
+///   cycles  of a thread, besides
+///   tiles   thread blocks
+double scan_us(const ir::Program& program, const BlockShape& shape, double cycles, double tiles,
+               const GpuModel& device);
 
 /// Shapes of groups that share scans and compactions. Each thread takes several values at a time where these are cheap,
 /// for more loads in flight.

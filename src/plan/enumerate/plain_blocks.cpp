@@ -20,7 +20,7 @@ Candidate plain_blocks(const ir::Program& program, const std::vector<int>& order
   candidate.traffic.tiles = 1;
   for (const int free : order) {
     const auto q = static_cast<std::size_t>(free);
-    indices[q] = {shape.positions[q] * tile.count(q), tile.count(q)};
+    indices[q] = {shape.positions[q] * tile.count(q), tile.count(q), tile.neighbours};
     candidate.traffic.tiles *= (program.indices[q].extent + indices[q].tile - 1) / indices[q].tile;
   }
   for (const auto q : shape.digits) {

@@ -7,14 +7,17 @@
 #include <set>
 
 #include "kernel/contraction.hpp"
+#include "kernel/program/loops.hpp"
 #include "plan/enumerate/group_shapes.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/plain_blocks.hpp"
 #include "plan/enumerate/plain_shapes.hpp"
+#include "plan/enumerate/pointwise_cuda.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/contraction_cost.hpp"
 #include "plan/models/device_model.hpp"
 #include "plan/models/operation_counts.hpp"
+#include "plan/models/plain_launch.hpp"
 #include "plan/models/traffic.hpp"
 
 namespace ricci::plan {
@@ -26,7 +29,7 @@ class PlainCudaEnumerator {
       : program_(program), device_(device), counts_(count_operations(program)) {
     for (const auto& counted : counts_.operations) {
       sums_ = sums_ || program.nodes[static_cast<std::size_t>(counted.node)].kind == ir::NodeKind::reduce;
-      cycles_.push_back(cycles_of(program.nodes[static_cast<std::size_t>(counted.node)].type));
+      cycles_.push_back(warp_cycles_of(program.nodes[static_cast<std::size_t>(counted.node)].type));
     }
     for (const auto& counted : counts_.loads) {
       const auto& load = program.nodes[static_cast<std::size_t>(counted.node)];
@@ -36,13 +39,15 @@ class PlainCudaEnumerator {
     }
     const auto contraction = kernel::contraction_of(program);
     products_ = sums_ && contraction;
-    outer_ = !sums_ && contraction;
+    // Of which neither factor has as many elements as the result.
+    outer_ = !sums_ && contraction && std::none_of(counts_.loads.begin(), counts_.loads.end(), [&](const auto& load) {
+      return std::all_of(counts_.order.begin(), counts_.order.end(),
+                         [&](int q) { return load.depends[static_cast<std::size_t>(q)]; });
+    });
     if (products_) {
       const auto& role = contraction->role;
       broadcasts_ = std::find(role.begin(), role.end(), kernel::Role::broadcast) != role.end();
     }
-    // Long straight-line code needs many registers per thread: smaller blocks.
-    heavy_ = program.nodes.size() > 400;
     // Cooperative threads combine values in another order than the text: not for exact programs.
     for (const auto& node : program.nodes) {
       const bool combines = node.kind == ir::NodeKind::reduce || node.kind == ir::NodeKind::scan;
@@ -67,7 +72,7 @@ class PlainCudaEnumerator {
     for (const auto& node : program.nodes) {
       if (node.kind == ir::NodeKind::load) bytes += ir::reached(node.offset, program.indices) * size_of(node.type);
     }
-    return least_us(side_by_side(2 * warps * cycles_of(contraction->type), warps * kOfFactors) /
+    return least_us(side_by_side(2 * warps * warp_cycles_of(contraction->type), warps * kOfFactors) /
                         (device.multiprocessors * device.clock_MHz),
                     0, least_streamed_us(static_cast<double>(bytes), device));
   }
@@ -75,6 +80,7 @@ class PlainCudaEnumerator {
   /// The fastest, at most `most` of them. All are priced, and these are built; none where products alone take
   /// `bound_us`.
   std::vector<Candidate> run(std::size_t most, double bound_us) {
+    if (!sums_ && !counts_.sequential && !outer_) return pointwise_candidates(program_, device_, counts_, most);
     if (products_) find_least_busy();
     if (products_ && least_us(least_busy_us_, 0) >= bound_us) return {};
     alone_ = most == 1;
@@ -106,7 +112,6 @@ class PlainCudaEnumerator {
   };
   static constexpr double kLaunchUs = 2;
   static constexpr double kRounded = 1 - 1e-9;  ///< of lower bounds
-  static constexpr double kResidentWarps = 48;
   /// Roughly, of 20 plain kernels of contractions of talsh300 and batched in f64 on an H200.
   static constexpr double kStreamed = 1.15;  ///< of a copy's time
   /// The same of groups whose threads have one result, and so read one row of each factor: of 10 kernels of products of
@@ -114,7 +119,10 @@ class PlainCudaEnumerator {
   static constexpr double kOfRow = 1.08;
   /// Times that of groups along two indices, whose runs are short: of 10 kernels in f32 of talsh300 on an H100.
   static constexpr double kCrossed = 1.15;
-  static constexpr double kWait = 250;   ///< cycles of a warp for a round's values, of which some are under way
+  static constexpr double kWait = 250;  ///< cycles of a warp for a round's values, of which some are under way
+  /// The same of sums of single values, where the first cache has them, and a share for each further register that a
+  /// round fills: of 60 sums of columns in f64, f32 and bf16 on an H200.
+  static constexpr double kWaitOfSum = 150, kHit = 25, kWaitOfWord = 0.3;
   static constexpr double kChain = 350;  ///< of a round where no other warp does anything: of 24 small ones, H100
   static constexpr double kLoad = 2;     ///< least cycles of a load that all warps of a multiprocessor share
   /// Of 105 of outer products of talsh300 in f64 and f32 on an H100 and an H200 (off by 9 %, by 13 % and 1.17 before).
@@ -130,38 +138,17 @@ class PlainCudaEnumerator {
 
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
 
-  /// The extent of parts of `whole`, at most `most` each, that are as much alike as they can be.
-  static std::int64_t parts_alike(std::int64_t whole, std::int64_t most) {
-    const auto parts = (whole + most - 1) / most;
-    return (whole + parts - 1) / parts;
-  }
-
   std::vector<BlockShape> shapes() const {
     constexpr std::size_t kUsual = 32;
     std::vector<BlockShape> list;
     list.reserve(kUsual);
     const auto fill = [&](const std::vector<int>& order, std::initializer_list<std::int64_t> most, int threads) {
-      BlockShape shape;
-      shape.digits.reserve(order.size());
-      shape.positions.assign(program_.indices.size(), 1);
-      std::int64_t left = threads;
-      for (std::size_t k = 0; k < order.size() && left > 1; ++k) {
-        auto n = std::min({extent(order[k]), left, k < most.size() ? most.begin()[k] : left});
-        if (n <= 1) continue;
-        if (outer_) n = parts_alike(extent(order[k]), n);
-        shape.positions[static_cast<std::size_t>(order[k])] = n;
-        shape.digits.push_back(order[k]);
-        left /= n;
-      }
-      std::int64_t used = 1;
-      for (const auto n : shape.positions) used *= n;
-      shape.threads = static_cast<int>((used + 31) / 32 * 32);
-      list.push_back(std::move(shape));
+      list.push_back(filled_shape(program_, order, {most.begin(), most.end()}, threads, {}, outer_));
     };
     const auto& order = counts_.order;
-    const auto counts = heavy_   ? std::vector<int>{64, 128}
-                        : outer_ ? std::vector<int>{128, 256, 384, 512}
-                                 : std::vector<int>{128, 256};
+    const auto counts = outer_                    ? std::vector<int>{128, 256, 384, 512}
+                        : has_long_text(program_) ? std::vector<int>{64, 128}
+                                                  : std::vector<int>{128, 256};
     for (const int threads : counts) fill(order, {}, threads);
     if (counts_.sequential) {
       for (auto& shape : cooperates_ ? scan_shapes(program_, counts_, sums_) : std::vector<BlockShape>{})
@@ -187,17 +174,6 @@ class PlainCudaEnumerator {
       for (auto& shape : group_shapes(program_, counts_)) list.push_back(std::move(shape));
     }
     return list;
-  }
-
-  /// Of a warp, for one operation.
-  static double cycles_of(DType type) {
-    const bool wide = size_of(type) == 8 || is_complex(type);
-    return (wide ? 0.5 : 0.25) * (is_complex(type) ? 4 : 1);
-  }
-
-  double memory_us() const {
-    const double rate = device_.copy_GBs > 0 ? device_.copy_GBs : 3000;
-    return counts_.compulsory_bytes / rate * 1e-3;
   }
 
   /// A lower bound for sums of products that keep multiprocessors busy, and whose warps wait, so long.
@@ -230,7 +206,7 @@ class PlainCudaEnumerator {
         if (!counts_.free[q]) continue;
         values *= counted.depends[q] ? static_cast<double>(program_.indices[q].extent) : 0;
       }
-      cycles += values / 32 * cycles_of(program_.nodes[static_cast<std::size_t>(counted.node)].type);
+      cycles += values / 32 * warp_cycles_of(program_.nodes[static_cast<std::size_t>(counted.node)].type);
       if (values > products) times = counted.times;
       products = std::max(products, values);
     }
@@ -251,7 +227,7 @@ class PlainCudaEnumerator {
     }
     tiles /= shape.cooperative_threads == 1 ? kMostOfThread : kMostOfMember;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
-      const double times = rounds_of(shape, counts_.loads[k]);
+      const double times = rounds_of(program_, counts_, shape, counts_.loads[k]);
       chain = std::max(chain, times);
       if (bytes_[k] >= kKeptBytes) rounds = std::max(rounds, times);
     }
@@ -263,18 +239,18 @@ class PlainCudaEnumerator {
     return most;
   }
 
-  /// The index along which cooperative threads step: the last one of the outermost reduction; -1: none.
-  int stepped(const CountedNode& counted) const {
-    for (std::size_t q = program_.indices.size(); q-- > 0;) {
-      if (!counts_.free[q] && counted.around[q]) return static_cast<int>(q);
-    }
-    return -1;
-  }
-
-  Touched touched_by(const BlockShape& shape, const CountedNode& counted) const {
+  Touched touched_by(const BlockShape& shape, const CountedNode& counted, const RegisterTile& tile) const {
     const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
     return plan::touched_by(program_, shape, load.offset, load.type,
-                            shape.cooperative_threads > 1 ? stepped(counted) : -1);
+                            shape.cooperative_threads > 1 ? stepped(program_, counts_, counted) : -1, kernel::kWarp,
+                            tile);
+  }
+  /// Neighbours that one access of a thread moves.
+  std::int64_t vector_of(const CountedNode& counted, const RegisterTile& tile) const {
+    const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
+    const bool one =
+        tile.neighbours && kernel::is_vector_access(program_, load.source, load.offset, tile.first, tile.first_count);
+    return one ? tile.first_count : 1;
   }
   /// What all register tiles of a shape share.
   struct ShapeCosts {
@@ -317,8 +293,7 @@ class PlainCudaEnumerator {
                                     program_.buffers[static_cast<std::size_t>(statement.buffer)].type, -1);
   }
 
-  void add_shape(const BlockShape& shape) {
-    if (shape.threads > 1024 || (products_ && !may_be_of_use(shape))) return;
+  ShapeCosts costs_of(const BlockShape& shape, const RegisterTile& tile) const {
     ShapeCosts costs;
     double warps = std::ceil(shape.threads / 32.0);
     for (std::size_t q = 0; q < program_.indices.size(); ++q) {
@@ -326,14 +301,31 @@ class PlainCudaEnumerator {
       warps *= costs.blocks.back();
     }
     for (const auto& load : counts_.loads) {
-      costs.touched.push_back(touched_by(shape, load));
-      costs.loads_us.push_back(warps * rounds_of(shape, load) * std::max(costs.touched.back().lines, kLoad) /
+      auto touched = touched_by(shape, load, tile);
+      touched.elements *= static_cast<double>(vector_of(load, tile));
+      costs.touched.push_back(touched);
+      costs.loads_us.push_back(warps * rounds_of(program_, counts_, shape, load) * std::max(touched.lines, kLoad) /
                                (device_.multiprocessors * device_.clock_MHz));
     }
+    return costs;
+  }
+
+  void add_shape(const BlockShape& shape) {
+    if (shape.threads > 1024 || (products_ && !may_be_of_use(shape))) return;
+    auto costs = costs_of(shape, {});
     if (shape.members.empty()) add(shape, {}, costs);
     if (outer_) add_outer_tiles(shape, costs);
     if (products_ && shape.cooperative_threads > 1) {
       for (const auto& tile : group_tiles(program_, counts_, shape, words_)) add(shape, tile, costs);
+    } else if (sums_ && shape.cooperative_threads == kernel::kWarp && !shape.digits.empty()) {
+      // Of short rows several, so that more loads are in flight at once.
+      const int q = shape.digits.front();
+      constexpr double kFewRounds = 4;
+      for (const std::int64_t count : {2, 4, 8}) {
+        if (reduced_points() <= kFewRounds * shape.cooperative_threads &&
+            shape.positions[static_cast<std::size_t>(q)] * count <= extent(q))
+          add(shape, {q, -1, count, 1}, costs);
+      }
     }
     if (!sums_ || shape.cooperative_threads > 1 || counts_.sequential) return;
     if (products_ && !broadcasts_ && !tiles_may_be_of_use(costs)) return;
@@ -342,6 +334,22 @@ class PlainCudaEnumerator {
         counts_.order, kCounts,
         [&](int q, std::int64_t count) { return shape.positions[static_cast<std::size_t>(q)] * count <= extent(q); },
         [&](const RegisterTile& tile) { add(shape, tile, costs); });
+    if (!products_) add_vectors(shape);
+  }
+
+  /// Results of a thread that are neighbours, whose operands it reads by vectors.
+  void add_vectors(const BlockShape& shape) {
+    if (shape.digits.empty()) return;
+    const int q = shape.digits.front();
+    const auto positions = shape.positions[static_cast<std::size_t>(q)];
+    for (const std::int64_t count : {2, 4, 8}) {
+      const RegisterTile tile{q, -1, count, 1, true};
+      const bool vectors = std::any_of(counts_.loads.begin(), counts_.loads.end(),
+                                       [&](const CountedNode& load) { return vector_of(load, tile) > 1; });
+      if (!vectors || positions * count > extent(q)) continue;
+      auto costs = costs_of(shape, tile);
+      add(shape, tile, costs);
+    }
   }
 
   /// Blocks along an index whose threads have `count` values each.
@@ -359,6 +367,11 @@ class PlainCudaEnumerator {
     return n;
   }
 
+  /// Accesses that load them.
+  double accesses_at_once(const CountedNode& load, const RegisterTile& tile) const {
+    return values_at_once(load, tile) / static_cast<double>(vector_of(load, tile));
+  }
+
   /// How often a thread evaluates a node.
   static double values_of(const CountedNode& counted, const RegisterTile& tile) {
     return counted.times * values_at_once(counted, tile);
@@ -373,16 +386,6 @@ class PlainCudaEnumerator {
         if (count > 1 && count <= extent(q)) add(shape, {q, -1, count, 1}, costs);
       }
     }
-  }
-
-  /// Times that a warp executes a load for one result of each of its threads.
-  double rounds_of(const BlockShape& shape, const CountedNode& load) const {
-    if (shape.cooperative_threads == 1) return load.times;
-    if (!shape.members.empty()) return load.times * shape.share_of_rounds(program_, load.around);
-    const int q = stepped(load);
-    if (q < 0) return load.times;
-    const auto steps = static_cast<double>(extent(q));
-    return load.times / steps * std::ceil(steps / shape.cooperative_threads);
   }
 
   /// Of products: what memory takes.
@@ -420,6 +423,30 @@ class PlainCudaEnumerator {
     return 1 / std::min(taken, 1.0);
   }
 
+  /// Sectors that a warp's access takes from the second cache, on average.
+  double fetched(const Touched& touched, const CountedNode& counted, double unused) const {
+    const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
+    const double bytes = touched.elements * static_cast<double>(size_of(load.type)) * unused;
+    return std::min(bytes / static_cast<double>(kSectorBytes), touched.sectors);
+  }
+
+  /// Cycles that a warp waits for all values of a sum that is none of products, beside others: the longer the more of
+  /// them come from the second cache, and the more registers they fill.
+  double waits_of_sum(const BlockShape& shape, const RegisterTile& tile, const ShapeCosts& costs) const {
+    double most = 0, words = 0;
+    for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
+      const auto& counted = counts_.loads[k];
+      const auto& touched = costs.touched[k];
+      const double sectors = fetched(touched, counted, unused(shape, tile, costs, k));
+      const double missed = bytes_[k] < kKeptBytes ? 0 : sectors / touched.sectors;
+      most = std::max(most, rounds_of(program_, counts_, shape, counted) * (kHit + (kWaitOfSum - kHit) * missed));
+      const auto size = size_of(program_.nodes[static_cast<std::size_t>(counted.node)].type);
+      const auto bytes = static_cast<double>(size * vector_of(counted, tile));
+      words += accesses_at_once(counted, tile) * std::ceil(bytes / 4);
+    }
+    return most * (1 + kWaitOfWord * std::max(words - 1, 0.0));
+  }
+
   void add(const BlockShape& shape, const RegisterTile& tile, ShapeCosts& costs) {
     if (products_ && !tile_may_be_of_use(tile, costs)) return;
     double tiles = 1;
@@ -431,44 +458,23 @@ class PlainCudaEnumerator {
     double load_cycles = 0, math_cycles = 0;
     for (std::size_t k = 0; k < counts_.operations.size(); ++k)
       math_cycles += values_of(counts_.operations[k], tile) * cycles_[k];
-    if (products_ && !outer_) return add_products(shape, tile, costs, math_cycles, tiles);
+    if (sums_ && !counts_.sequential) return add_sums(shape, tile, costs, math_cycles, tiles);
     for (std::size_t k = 0; k < counts_.loads.size(); ++k)
       load_cycles += values_of(counts_.loads[k], tile) * std::max(1.0, costs.touched[k].sectors / 4);
-    const double warps = std::ceil(shape.threads / 32.0);
     if (outer_) return add_outer(shape, tile, load_cycles, tiles);
-    double cycles = std::max(load_cycles, math_cycles) + 0.25 * std::min(load_cycles, math_cycles) + 40;
-    if (shape.cooperative_threads > 1)
-      cycles = cycles / shape.cooperative_threads + 60.0 * static_cast<double>(tile.first_count);
-    // About 16 warps per multiprocessor hide latency; fewer leave units idle.
-    const double filled = std::min(1.0, tiles * warps / (16.0 * device_.multiprocessors));
-    double busy_us = tiles * warps * cycles / (device_.multiprocessors * device_.clock_MHz * filled);
-    if (counts_.sequential) {
-      // Steps are sequential: each waits for a piece's loads, shuffles and barrier, or for one value.
-      const auto length = static_cast<double>(longest_run(program_));
-      const double pieces =
-          std::ceil(length / (static_cast<double>(shape.cooperative_threads) * shape.items_per_thread));
-      const double step = scattered(program_, shape) ? 80 : 25;
-      const double waits =
-          shape.cooperative_threads > 1 ? pieces * (900 + 20.0 * shape.items_per_thread) : length * step + 500;
-      const double issued =
-          tiles * warps * (cycles + (shape.cooperative_threads > 1 ? 4 * pieces * shape.items_per_thread : 2 * length));
-      const double waves = std::ceil(tiles * warps / (kResidentWarps * device_.multiprocessors));
-      busy_us = std::max(issued / device_.multiprocessors, waves * waits) / device_.clock_MHz;
-    }
-    double memory_us = this->memory_us();
-    // A thread has few loads in flight: many warps saturate memory.
-    if (!counts_.sequential && shape.cooperative_threads > 1) {
-      memory_us /= std::clamp(tiles * warps / (kResidentWarps * device_.multiprocessors), 0.1, 1.0);
-    }
-    // Some sectors are evicted from L2 before their next use.
-    if (counts_.sequential && shape.cooperative_threads == 1 && scattered(program_, shape)) memory_us *= 2;
+    add_scan(shape, std::max(load_cycles, math_cycles) + 0.25 * std::min(load_cycles, math_cycles) + 40, tiles);
+  }
 
-    // Partial results: little else is done while they come.
-    if (sums_ && counts_.operations.size() == 1) busy_us = std::max(busy_us, waited_us(shape, tiles));
-    double us = std::max(busy_us, memory_us) + kLaunchUs;
+  ///   cycles  of a thread
+  void add_scan(const BlockShape& shape, double cycles, double tiles) {
+    const double busy_us = scan_us(program_, shape, cycles, tiles, device_);
+    // Some sectors are evicted from L2 before their next use.
+    const bool apart = shape.cooperative_threads == 1 && scattered(program_, shape);
+    const double rate = device_.copy_GBs > 0 ? device_.copy_GBs : 3000;
+    const double memory_us = (apart ? 2 : 1) * counts_.compulsory_bytes / rate * 1e-3;
     // No reads between two pieces: the times add in part.
-    if (counts_.sequential) us += 0.3 * std::min(busy_us, memory_us);
-    priced_.push_back({&shape, tile, us, memory_us, busy_us});
+    const double us = std::max(busy_us, memory_us) + 0.3 * std::min(busy_us, memory_us) + kLaunchUs;
+    priced_.push_back({&shape, {}, us, memory_us, busy_us});
   }
 
   /// What warps wait for the rounds of a sum, each for its values, while others that are resident do the same.
@@ -479,28 +485,25 @@ class PlainCudaEnumerator {
     const double turns = warps / (resident * device_.multiprocessors);
     return std::max(turns * rounds * kWait, chain * kChain) / device_.clock_MHz;
   }
-  /// The same of the sums that have the most.
-  ///   tiles  thread blocks
-  double waited_us(const BlockShape& shape, double tiles) const {
-    double rounds = 0;
-    for (const auto& load : counts_.loads) rounds = std::max(rounds, rounds_of(shape, load));
-    return waited_us(tiles * std::ceil(shape.threads / 32.0), rounds, rounds);
-  }
-
-  /// Sums of products: a warp's load takes the first cache a cycle for each line that it reaches, and the second one
+  /// Sums: a warp's load takes the first cache a cycle for each line that it reaches, and the second one
   /// what sectors and lines do; what is fetched again, since it was not used while it was there, comes from memory.
   ///   math_cycles  of a warp
   ///   tiles        thread blocks
-  void add_products(const BlockShape& shape, const RegisterTile& tile, ShapeCosts& costs, double math_cycles,
-                    double tiles) {
+  void add_sums(const BlockShape& shape, const RegisterTile& tile, ShapeCosts& costs, double math_cycles,
+                double tiles) {
     const double warps = tiles * std::ceil(shape.threads / 32.0);
     double load_cycles = 0, cached = 0, again = 0, rounds = 0, chain = 0;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
-      const double times =
-          rounds_of(shape, counts_.loads[k]);  // of a warp, each for all values that a thread has at once
-      load_cycles += times * values_at_once(counts_.loads[k], tile) * std::max(costs.touched[k].lines, kLoad);
+      const double times = rounds_of(program_, counts_, shape,
+                                     counts_.loads[k]);  // of a warp, each for all values that a thread has at once
+      load_cycles += times * accesses_at_once(counts_.loads[k], tile) * std::max(costs.touched[k].lines, kLoad);
       chain = std::max(chain, times);
       if (bytes_[k] >= kKeptBytes) rounds = std::max(rounds, times);
+    }
+    if (!products_) {
+      find_taken(shape, costs);
+      const double waits = waits_of_sum(shape, tile, costs);
+      rounds = waits / kWait, chain = waits / kChain;
     }
     const double of_all = warps / (device_.multiprocessors * device_.clock_MHz);
     double resident = kResidentWarps;
@@ -517,14 +520,11 @@ class PlainCudaEnumerator {
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
       if (bytes_[k] < kKeptBytes) continue;
       const auto& counted = counts_.loads[k];
-      const auto& touched = costs.touched[k];
-      const double loads = rounds_of(shape, counted) * values_at_once(counted, tile);
       const double unused = this->unused(shape, tile, costs, k);
-      const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
-      const double bytes = touched.elements * static_cast<double>(size_of(load.type));
-      const double sectors = std::min(bytes * unused / static_cast<double>(kSectorBytes), touched.sectors);
-      cached +=
-          loads * cache_cycles(sectors * static_cast<double>(kSectorBytes), sectors * touched.lines / touched.sectors);
+      const double sectors = fetched(costs.touched[k], counted, unused);
+      cached += rounds_of(program_, counts_, shape, counted) * accesses_at_once(counted, tile) *
+                cache_cycles(sectors * static_cast<double>(kSectorBytes),
+                             sectors * costs.touched[k].lines / costs.touched[k].sectors);
       again += bytes_[k] * (unused - 1);
     }
     const double results = static_cast<double>(tile.first_count * tile.second_count);
@@ -532,7 +532,9 @@ class PlainCudaEnumerator {
     const bool of_row = shape.cooperative_threads > 1 && results == 1 && shape.members.empty();
     const double runs = of_row ? kOfRow / kStreamed : shape.members.empty() ? 1 : kCrossed;
     const double cache_us = of_all * cached, memory_us = runs * streamed_us(again);
-    const double us = side_by_side(busy_us, cache_us, wait_us, memory_us) + kLaunchUs;
+    const double block_us =
+        products_ ? 0 : tiles * block_cycles(shape.threads) / (device_.multiprocessors * device_.clock_MHz);
+    const double us = side_by_side(busy_us, cache_us, wait_us, memory_us, block_us) + kLaunchUs;
     priced_.push_back({&shape, tile, us, memory_us, busy_us, cache_us});
     if (alone_ && us < limit_us_) limit(us);
   }
@@ -572,7 +574,7 @@ class PlainCudaEnumerator {
   std::vector<double> cycles_;  ///< of a warp, for each operation
   std::vector<double> bytes_;   ///< that each load reaches
   std::int64_t words_ = 1;      ///< registers of an element
-  bool sums_ = false, products_ = false, heavy_ = false, cooperates_ = true;
+  bool sums_ = false, products_ = false, cooperates_ = true;
   bool outer_ = false;                                         ///< an outer product
   bool broadcasts_ = false;                                    ///< products, along an index of the result alone
   double least_busy_us_ = 0, least_math_us_ = 0;               ///< of sums of products

@@ -27,10 +27,11 @@ kernel::Directives plain_loops(const ir::Program& program, const std::vector<int
   for (auto k = order.size(); k-- > 0;) {
     const auto q = order[k];
     const auto& [name, extent] = program.indices[static_cast<std::size_t>(q)];
-    const auto& [tile, registers] = indices[static_cast<std::size_t>(q)];
-    // Of a GPU threads take neighbours, and what is in registers is as far apart as the block is wide; of a CPU a round
-    // takes neighbours.
-    const auto step = cpu ? registers : tile / registers;
+    const auto& [tile, registers, neighbours] = indices[static_cast<std::size_t>(q)];
+    // Of a GPU threads take neighbours, and what is in registers is as far apart as the block is wide, or the other way
+    // round; of a CPU a round takes neighbours.
+    const bool inside = cpu || neighbours;
+    const auto step = inside ? registers : tile / registers;
     const bool cut = worked(q) && registers > 1;
     std::vector<std::int64_t> sizes;
     if (tile < extent) sizes.push_back(tile);
@@ -43,7 +44,7 @@ kernel::Directives plain_loops(const ir::Program& program, const std::vector<int
       list.back().subject = name;
     }
     for (std::size_t w = 0; w < workers.size(); ++w) {
-      if (workers[w] == q) inner[w] = cpu && cut ? fmt::format("{}{}", name, sizes.size() - 1) : name;
+      if (workers[w] == q) inner[w] = inside && cut ? fmt::format("{}{}", name, sizes.size() - 1) : name;
     }
   }
   std::reverse(inner.begin(), inner.end());

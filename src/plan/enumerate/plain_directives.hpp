@@ -13,6 +13,7 @@ namespace ricci::plan {
 struct PlainIndex {
   std::int64_t tile = 1;       ///< values of a task
   std::int64_t registers = 1;  ///< of these, values of one worker: a thread, or a round over the tile
+  bool neighbours = false;     ///< on a GPU: those of a thread are, not as far apart as its block is wide
 };
 
 /// Tiles and their order.

@@ -20,6 +20,8 @@
 
 namespace ricci::plan {
 
+inline constexpr double kResidentWarps = 48;  ///< of a multiprocessor that has many
+
 /// The shape of a thread block over the free indices.
 struct BlockShape {
   static constexpr std::size_t kUsualIndices = 12;
@@ -41,6 +43,58 @@ struct BlockShape {
   }
 };
 
+/// A block of at most that many threads, whose places are filled along one index after the other.
+///   order  of indices
+///   most   places along the first of them; those that it does not name have as many as there is room for
+///   tile   of each thread, no longer than what it is of
+///   alike  parts of an index are as much alike as they can be
+inline BlockShape filled_shape(const ir::Program& program, const std::vector<int>& order,
+                               const std::vector<std::int64_t>& most, int threads, const RegisterTile& tile = {},
+                               bool alike = false) {
+  BlockShape shape;
+  shape.digits.reserve(order.size());
+  shape.positions.assign(program.indices.size(), 1);
+  std::int64_t left = threads, used = 1;
+  for (std::size_t k = 0; k < order.size() && left > 1; ++k) {
+    const auto q = static_cast<std::size_t>(order[k]);
+    const auto places = program.indices[q].extent / tile.count(q);
+    auto n = std::min({places, left, k < most.size() ? most[k] : left});
+    if (n <= 1) continue;
+    if (alike) {
+      const auto parts = (places + n - 1) / n;
+      n = (places + parts - 1) / parts;
+    }
+    shape.positions[q] = n;
+    shape.digits.push_back(order[k]);
+    left /= n;
+    used *= n;
+  }
+  shape.threads = static_cast<int>((used + kernel::kWarp - 1) / kernel::kWarp * kernel::kWarp);
+  return shape;
+}
+
+/// Long straight-line code needs many registers per thread: smaller blocks.
+inline bool has_long_text(const ir::Program& program) { return program.nodes.size() > 400; }
+
+/// The index along which cooperative threads step: the last one of the outermost reduction; -1: none.
+inline int stepped(const ir::Program& program, const OperationCounts& counts, const CountedNode& counted) {
+  for (auto q = program.indices.size(); q-- > 0;) {
+    if (!counts.free[q] && counted.around[q]) return static_cast<int>(q);
+  }
+  return -1;
+}
+
+/// Times that a warp executes a load for one result of each of its threads.
+inline double rounds_of(const ir::Program& program, const OperationCounts& counts, const BlockShape& shape,
+                        const CountedNode& load) {
+  if (shape.cooperative_threads == 1) return load.times;
+  if (!shape.members.empty()) return load.times * shape.share_of_rounds(program, load.around);
+  const int q = stepped(program, counts, load);
+  if (q < 0) return load.times;
+  const auto steps = static_cast<double>(program.indices[static_cast<std::size_t>(q)].extent);
+  return load.times / steps * std::ceil(steps / shape.cooperative_threads);
+}
+
 /// What a warp touches with one load.
 struct Touched {
   double lines = 1, sectors = 1, elements = 1;
@@ -50,16 +104,18 @@ using TouchedByLoads = ir::Few<Touched, 4>;  ///< per load
 
 /// Where the first threads of a block read, in elements from where the first one does.
 ///   step  the index along which cooperative threads step; -1: none
+///   tile  of each of them, whose first value is meant
 inline void find_distances(const ir::Program& program, const BlockShape& shape, const ir::Affine& offset, int step,
-                           std::span<std::int64_t> distances) {
+                           const RegisterTile& tile, std::span<std::int64_t> distances) {
   struct Digit {
     std::int64_t count, last, stride, value;  ///< last: places past the end of an index are those of its last value
   };
   std::array<Digit, kMostDigits> digits;
   std::size_t size = 0;
   const auto take = [&](std::size_t q, std::int64_t count) {
-    const auto last = std::max<std::int64_t>(program.indices[q].extent - 1, 0);
-    if (count > 1) digits[size++] = {count, last, offset.coefficient[q], 0};
+    const auto apart = tile.neighbours ? tile.count(q) : 1;
+    const auto last = std::max<std::int64_t>((program.indices[q].extent - 1) / apart, 0);
+    if (count > 1) digits[size++] = {count, last, offset.coefficient[q] * apart, 0};
   };
   if (shape.cooperative_threads == 1) {
     for (const auto q : shape.digits) take(static_cast<std::size_t>(q), shape.positions[static_cast<std::size_t>(q)]);
@@ -85,9 +141,9 @@ inline void find_distances(const ir::Program& program, const BlockShape& shape, 
 /// What kThreads of a block touch with one load, a warp or more.
 template <std::size_t kThreads = kernel::kWarp>
 Touched touched_by(const ir::Program& program, const BlockShape& shape, const ir::Affine& offset, DType type, int step,
-                   std::size_t threads = kThreads) {
+                   std::size_t threads = kThreads, const RegisterTile& tile = {}) {
   std::array<std::int64_t, kThreads> elements, pieces;
-  find_distances(program, shape, offset, step, {elements.data(), threads});
+  find_distances(program, shape, offset, step, tile, {elements.data(), threads});
   const auto size = size_of(type);
   const auto different = [&](int shift) {
     bool ascending = true;

@@ -17,12 +17,13 @@ namespace ricci::plan {
 struct RegisterTile {
   int first = -1, second = -1;  ///< indices; -1: none
   std::int64_t first_count = 1, second_count = 1;
+  bool neighbours = false;  ///< on a GPU: of a thread, not as far apart as its block is wide
 
   std::int64_t count(std::size_t q) const {
     return static_cast<int>(q) == first ? first_count : static_cast<int>(q) == second ? second_count : 1;
   }
 
-  /// " register tile a2 b4"; empty for a tile of one value.
+  /// " register tile a2 b4" or " neighbours a2 b4"; empty for a tile of one value.
   std::string text(const ir::Program& program) const {
     std::string text;
     for (const auto q : {first, second}) {
@@ -30,7 +31,7 @@ struct RegisterTile {
       const auto k = static_cast<std::size_t>(q);
       text += fmt::format(" {}{}", program.indices[k].name, count(k));
     }
-    return text.empty() ? text : " register tile" + text;
+    return text.empty() ? text : (neighbours ? " neighbours" : " register tile") + text;
   }
 };
 
