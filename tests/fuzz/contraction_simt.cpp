@@ -269,6 +269,44 @@ TEST_CASE("random contractions whose sums threads of a group share are the inter
   if (fuzz::enough(fuzz::cases(kCases))) CHECK((run > count / 2 && crossed > count / 40 && results > count / 5));
 }
 
+TEST_CASE("random einsums whose threads have neighbours are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(570001);
+  const int count = 2 * fuzz::cases(kCases);
+  int read = 0, written = 0, sides = 0;
+  const int run = run_on_simulator(
+      first, count,
+      [](auto& random) {
+        fuzz::GpuContraction d;
+        const char* const specs[] = {"ab,ba->ab", "abc,cab->bac", "ab,b->ab", "cab->ab", "ab,cba->ab", "acb->ba"};
+        d.spec = specs[random() % std::size(specs)];
+        for (const char index : {'a', 'b', 'c'}) d.extents[index] = static_cast<std::int64_t>(2 + random() % 20) * 2;
+        const DType types[] = {DType::f64, DType::f32, DType::bf16, DType::f16, DType::c64};
+        const auto type = types[random() % std::size(types)];
+        d.problem = simt::problem_of(d.spec, d.extents, {type}, random() % 4 == 0 ? 8 : 256);
+        return d;
+      },
+      [](const auto& d, std::uint64_t, auto& random) -> std::optional<Chosen> {
+        auto program = d.program();
+        auto list = plan::plain_candidates(program, plan::GpuModel::of_capability(90), 1000);
+        std::erase_if(list,
+                      [](const auto& one) { return one.schedule.name.find(" neighbours ") == std::string::npos; });
+        if (list.empty()) return std::nullopt;
+        return one_of(std::move(program), list, random());
+      },
+      [&](const kernel::Schedule& schedule, const std::string& text) {
+        read += has(text, "load<vec<");
+        written += has(text, " result;");
+        const auto named = schedule.name.substr(schedule.name.find(" neighbours ") + 12);
+        sides += named.find(' ') != std::string::npos;
+      });
+  std::printf(
+      "%d of %d random einsums from seed %llu by threads with neighbours, %d read by vectors, %d written by such, %d "
+      "along two sides\n",
+      run, count, static_cast<unsigned long long>(first), read, written, sides);
+  if (fuzz::enough(fuzz::cases(kCases)))
+    CHECK((run > count / 3 && read > count / 4 && written > count / 4 && sides > count / 10));
+}
+
 TEST_CASE("random contractions whose joined sums lie where tables say are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(560001);
   const int count = (fuzz::cases(kCases) + 1) / 2;

@@ -24,33 +24,29 @@ class PointwiseEnumerator {
  public:
   PointwiseEnumerator(const ir::Program& program, const GpuModel& device, const OperationCounts& counts)
       : program_(program), device_(device), counts_(counts) {
-    std::map<int, double> bytes;  // of each buffer
-    const auto reach = [&](int buffer, const ir::Affine& offset, DType type) {
-      const auto reached = static_cast<double>(ir::reached(offset, program.indices) * size_of(type));
-      bytes[buffer] = std::max(bytes[buffer], reached);
-    };
     for (const auto& counted : counts_.loads) {
       const auto& load = program.nodes[static_cast<std::size_t>(counted.node)];
-      const auto beside = [&](const Access& other) {
-        return other.buffer == load.source && other.first->coefficient == load.offset.coefficient;
-      };
-      auto place = std::find_if(accesses_.begin(), accesses_.end(), beside);
-      if (place == accesses_.end()) {
-        accesses_.push_back({load.source, load.type, &load.offset, {}, 0});
-        place = std::prev(accesses_.end());
-      }
+      auto place = std::find_if(accesses_.begin(), accesses_.end(), [&](Access& other) {
+        return other.buffer == load.source && other.first->coefficient == load.offset.coefficient &&
+               reaches(other, load.offset.constant);
+      });
+      if (place == accesses_.end()) place = accesses_.insert(place, access_of(load.source, load.type, load.offset));
       place->constants.push_back(load.offset.constant);
       place->times = std::max(place->times, counted.times);
-      reach(load.source, load.offset, load.type);
     }
-    for (auto& access : accesses_) access.span = span_of(access);
+    std::map<int, double> bytes;  // of each buffer that is read
+    for (const auto& access : accesses_)
+      bytes[access.buffer] += static_cast<double>(ir::reached(*access.first, program.indices) * size_of(access.type));
+    for (const auto& [buffer, reached] : bytes) {
+      const auto& of = program.buffers[static_cast<std::size_t>(buffer)];
+      bytes_ += std::min(reached, static_cast<double>((of.last - of.first + 1) * size_of(of.type)));
+    }
+    bytes_ += counts_.written_bytes;
     for (const auto& statement : program.statements) {
       const auto type = program.buffers[static_cast<std::size_t>(statement.buffer)].type;
-      accesses_.push_back({statement.buffer, type, &statement.offset, {statement.offset.constant}, 1});
-      accesses_.back().span.assign(program.indices.size(), 0);
-      reach(-1 - statement.buffer, statement.offset, type);
+      accesses_.push_back(access_of(statement.buffer, type, statement.offset));
+      accesses_.back().constants.push_back(statement.offset.constant);
     }
-    for (const auto& [buffer, of_it] : bytes) bytes_ += of_it;
     points_ = static_cast<double>(program.points(counts.free));
   }
 
@@ -79,8 +75,36 @@ class PointwiseEnumerator {
     const ir::Affine* first;
     std::vector<std::int64_t> constants;
     double times;
-    std::vector<std::int64_t> span = {};  ///< how far they are apart along each index
+    std::vector<std::int64_t> least, most;  ///< along each index: how far the others are from the first
   };
+  Access access_of(int buffer, DType type, const ir::Affine& offset) const {
+    const std::vector<std::int64_t> none(program_.indices.size(), 0);
+    return {buffer, type, &offset, {}, 1, none, none};
+  }
+
+  /// Whether a load at that constant is a stencil's with those of the access, which then reach as far.
+  bool reaches(Access& access, std::int64_t constant) const {
+    constexpr std::int64_t kNear = 8;  // points
+    const auto& step = access.first->coefficient;
+    std::vector<std::size_t> order;
+    for (std::size_t q = 0; q < step.size(); ++q) {
+      if (step[q] != 0) order.push_back(q);
+    }
+    std::sort(order.begin(), order.end(), [&](auto p, auto q) { return std::abs(step[p]) > std::abs(step[q]); });
+    auto least = access.least, most = access.most;
+    auto left = constant - access.first->constant;
+    for (const auto q : order) {
+      const auto n = std::llround(static_cast<double>(left) / static_cast<double>(step[q]));
+      left -= n * step[q];
+      least[q] = std::min<std::int64_t>(least[q], n);
+      most[q] = std::max<std::int64_t>(most[q], n);
+      if (most[q] - least[q] > kNear) return false;
+    }
+    if (left != 0) return false;
+    access.least = std::move(least), access.most = std::move(most);
+    return true;
+  }
+
   struct Priced {
     BlockShape shape;
     RegisterTile tile;
@@ -91,8 +115,8 @@ class PointwiseEnumerator {
   /// take by themselves: of 60 kernels on an H200.
   static constexpr double kRequest = 2.6, kLast = 0.4;
   static constexpr double kFilled = 16;  ///< warps of a multiprocessor that hide how long each waits
-  static constexpr double kWords = 65536, kOwnWords = 16, kLeastWords = 32;  ///< registers
-  static constexpr std::int64_t kLongest = 512;                              ///< operations of a thread's text
+  static constexpr double kWords = 65536, kOwnWords = 16, kLeastWords = 32, kMostWords = 128;  ///< registers
+  static constexpr std::int64_t kLongest = 512;  ///< operations of a thread's text
   static constexpr std::int64_t kMostValues = 64;
 
   std::int64_t extent(int q) const { return program_.indices[static_cast<std::size_t>(q)].extent; }
@@ -105,7 +129,9 @@ class PointwiseEnumerator {
     for (const std::int64_t count : {2, 4, 8, 16}) {
       add(order, {}, threads, {fastest, -1, count, 1});
       add(order, {}, threads, {fastest, -1, count, 1, true});
-      if (order.size() > 1 && count <= 8) add(order, {}, threads, {order[1], -1, count, 1});
+      if (order.size() < 2 || count > 8) continue;
+      add(order, {}, threads, {order[1], -1, count, 1});
+      for (const std::int64_t rows : {2, 4}) add(order, {}, threads, {fastest, order[1], count, rows, true});
     }
     // Where an operand's neighbours lie along another index, blocks reach along both.
     for (const int other : other_fastest()) {
@@ -174,36 +200,12 @@ class PointwiseEnumerator {
     return static_cast<double>(places.size()) / static_cast<double>(vector_of(access, tile));
   }
 
-  /// How far the loads of an access are apart: what each index contributes to the differences, the slowest first.
-  std::vector<std::int64_t> span_of(const Access& access) const {
-    const auto& step = access.first->coefficient;
-    std::vector<int> order;
-    for (std::size_t q = 0; q < step.size(); ++q) {
-      if (step[q] != 0) order.push_back(static_cast<int>(q));
-    }
-    const auto of = [&](int q) { return step[static_cast<std::size_t>(q)]; };
-    std::sort(order.begin(), order.end(), [&](int p, int q) { return std::abs(of(p)) > std::abs(of(q)); });
-    std::vector<std::int64_t> least(step.size(), 0), most(step.size(), 0);
-    for (const auto constant : access.constants) {
-      auto left = constant - access.constants.front();
-      for (const int q : order) {
-        const auto k = static_cast<std::size_t>(q);
-        const auto n = std::llround(static_cast<double>(left) / static_cast<double>(of(q)));
-        left -= n * of(q);
-        least[k] = std::min<std::int64_t>(least[k], n);
-        most[k] = std::max<std::int64_t>(most[k], n);
-      }
-    }
-    for (std::size_t q = 0; q < least.size(); ++q) most[q] -= least[q];
-    return most;
-  }
-
   /// Sectors of the box of a block.
   double sectors_of_block(const Access& access, const BlockShape& shape, const RegisterTile& tile) const {
     std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // bytes from one value to the next, values
     for (const int q : counts_.order) {
       const auto k = static_cast<std::size_t>(q);
-      const auto values = std::min(shape.positions[k] * tile.count(k), extent(q)) + access.span[k];
+      const auto values = std::min(shape.positions[k] * tile.count(k), extent(q)) + access.most[k] - access.least[k];
       if (access.first->coefficient[k] != 0 && values > 1)
         axes.emplace_back(std::abs(access.first->coefficient[k]) * size_of(access.type), values);
     }
@@ -247,6 +249,7 @@ class PointwiseEnumerator {
     Priced priced{shape, tile, 0, 0, 0, 0, 0, 0};
     const auto values = static_cast<double>(tile.first_count * tile.second_count);
     const double words = kOwnWords + values * bytes_ / points_ / 4;
+    if (values > 1 && words > kMostWords) return;
     const double at_once = device_.multiprocessors * values *
                            std::min<double>(device_.threads_per_multiprocessor, kWords / std::max(words, kLeastWords));
     priced.memory_us = bytes_ * (1 + kLast * std::min(at_once / points_, 1.0)) / device_.copy_rate_GBs() * 1e-3;
