@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "plan/models/cost_contraction_cpu.hpp"
-#include "plan/models/result_runs.hpp"
 
 namespace ricci::plan::gett {
 namespace {
@@ -14,22 +13,17 @@ constexpr double kMostRuns = 4096;  // that are fetched in a task, of which its 
 double amount(std::int64_t value) { return static_cast<double>(value); }
 std::int64_t in_block(const Axis& axis) { return std::min(std::max(axis.block, axis.tile), axis.extent); }
 
-constexpr double kShortLine = 3;  // cycles of multiply-adds that hide a line in part
+constexpr double kShortLine =
+    2;  // cycles of multiply-adds that hide a line in part: in one, of one row, nothing is hidden
 
 double bytes_of_columns(const Blocking& b, const Problem& problem) {
   return amount(problem.size * product(b.columns, extent_of) * product(b.depth, extent_of));
 }
 
-/// Whether packed columns may come beside multiply-adds that take so long by each line of them.
-bool comes_beside(const Blocking& b, const Problem& problem, const CpuModel& device, double least_cycles) {
+/// Whether packed columns may come beside the multiply-adds by each line of them.
+bool comes_beside(const Blocking& b, const Problem& problem, const CpuModel& device) {
   if (!b.pack_columns || b.columns.back().joined || b.lanes_of_both() || problem.group) return false;
-  return device.by_halves() && line_cycles(b, problem, device) >= least_cycles;
-}
-
-/// And few rows multiply them, in one part of the sum.
-bool comes_ahead(const Blocking& b, const Problem& problem, const CpuModel& device, double least_cycles) {
-  return product(b.rows, extent_of) <= kSomeUses && parts_of(b.depth, tile_of) == 1 &&
-         comes_beside(b, problem, device, least_cycles) && device.beyond_caches(bytes_of_columns(b, problem));
+  return device.by_halves() && line_cycles(b, problem, device) >= kShortLine;
 }
 
 /// Whether the second cache keeps what this task reads in place and what the next one will: steps of the sum that are
@@ -70,27 +64,21 @@ double line_cycles(const Blocking& b, const Problem& problem, const CpuModel& de
 }
 
 bool may_pack_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  return comes_ahead(b, problem, device, kLongLine);
-}
-
-bool may_gather_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  return problem.shares_lines && packs_from_memory(b, problem, device) && comes_ahead(b, problem, device, kShortLine);
+  return product(b.rows, extent_of) <= kSomeUses && parts_of(b.depth, tile_of) == 1 &&
+         comes_beside(b, problem, device) && device.beyond_caches(bytes_of_columns(b, problem));
 }
 
 bool packs_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
-  if (b.row_tasks > 1 || b.column_tasks < 2) return false;
-  const bool may_gather = may_gather_ahead(b, problem, device);
-  if (!may_gather && !may_pack_ahead(b, problem, device)) return false;
+  if (b.row_tasks > 1 || b.column_tasks < 2 || !may_pack_ahead(b, problem, device)) return false;
   const double packed = amount(product(b.columns, block_of)) * amount(product(b.depth, tile_of));
   if (kAheadBlocks * packed * amount(problem.size) > amount(device.l2_bytes)) return false;
-  if (packed > kMostRuns * run_of_columns(b)) return false;
-  return may_pack_ahead(b, problem, device) || gathered_runs(b, problem, device).has_value();
+  return packed <= kMostRuns * run_of_columns(b);
 }
 
 bool packs_parts_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
   const auto rows_of_task = product(b.rows, [](const Axis& axis) { return std::min(axis.task, axis.extent); });
   const auto parts = parts_of(b.depth, tile_of);
-  if (parts == 1 || rows_of_task > kSomeUses || !comes_beside(b, problem, device, kShortLine)) return false;
+  if (parts == 1 || rows_of_task > kSomeUses || !comes_beside(b, problem, device)) return false;
   // Beside the other operand and the result few of them stay in the last cache from one task to the next.
   if (2 * bytes_of_columns(b, problem) < amount(device.cache_bytes)) return false;
   constexpr double kLongRun = 512;  // bytes: what finds the next of shorter ones takes longer than it saves

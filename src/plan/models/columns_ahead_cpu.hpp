@@ -21,14 +21,11 @@ inline bool may_read_ahead(const Blocking& blocking, const Problem& problem, con
 bool reads_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
 inline constexpr std::int64_t kSomeUses = 96;  ///< of each column: by more rows packing takes little of the time
-inline constexpr double kLongLine = 7;         ///< cycles of multiply-adds that hide a line of columns that is packed
 /// Cycles that multiply-adds by each line of columns take in a register tile.
 double line_cycles(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 /// Whether columns that are packed out of memory may be fetched while the task before multiplies, whatever their
 /// blocks: where units compute vectors by halves, multiply-adds take as long as the lines take to come.
 bool may_pack_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
-/// The same by register tiles of fewer rows, where results may be gathered: whole lines leave while others come.
-bool may_gather_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 /// And in so few runs, of blocks so small, that they are.
 bool packs_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 /// Blocks that the second cache has room for then: what is packed, and the lines that the next one is made of.

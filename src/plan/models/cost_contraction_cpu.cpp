@@ -22,7 +22,8 @@ constexpr double kPage = 4096;         // bytes
 constexpr double kCrowdedLine = 10;    // for each line from memory while the second cache is full of blocks
 constexpr double kUnfetchedLine = 12;  // for each line of packed rows from memory, at least: nothing is multiplied then
 constexpr double kAheadLine = 5;       // for each that is asked for before it is read, beside multiply-adds
-constexpr double kShorterLine = 1.5;   // for each cycle that multiply-adds by such a line are short of hiding it
+constexpr double kLongLine = 7;        // cycles of multiply-adds that hide such a line of packed columns
+constexpr double kShorterLine = 1.5;   // for each cycle that they are short of it
 constexpr double kManyUses = 16;       // columns by which such rows are multiplied
 constexpr double kStoredRun = 9;       // for each run that nontemporal stores write, alone
 constexpr double kStoredLine = 18;     // the same of a line by itself, of sums that were transposed (an Intel Xeon)
@@ -110,8 +111,7 @@ class Model {
     }
     far_ = device.far_cycles();
     gathers_ = least_ ? problem.shares_lines : gathered_runs(b, problem, device).has_value();
-    packs_ahead_ = least_ ? may_pack_ahead(b, problem, device) || may_gather_ahead(b, problem, device)
-                          : packs_ahead(b, problem, device);
+    packs_ahead_ = least_ ? may_pack_ahead(b, problem, device) : packs_ahead(b, problem, device);
     if (least_) return;
     const double block = n(product(b.columns, block_of)), chunk = does_.rounds;
     const double passing = packs_from_memory(b, problem, device) ? 2 : 1;  // lines beside what is packed of them
