@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <functional>
+#include <memory>
 #include <vector>
 
 #include "ricci/error.hpp"
@@ -24,20 +24,14 @@ using plan::MeasuredMemory;
 using plan::MemoryRates;
 
 constexpr std::int64_t kLeastBytes = 64 << 20, kMostBytes = 128 << 20;  // of each of two buffers
-constexpr int kSamples = 3;
+constexpr int kSamples = 4;  // of each rate, the first of which finds caches and translations as they are
 
 std::string measured_memory_key(const Target& target) {
   const int processors = static_cast<int>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L));
   return fmt::format("ricci device_model 2\ndevice {}\n", device_kind(target, processors));
 }
 
-/// GB/s of the fastest of some runs: what the device can do, not what else was going on.
-double best_GBs(double bytes, const std::function<double()>& run_us) {
-  (void)run_us();
-  double least = run_us();
-  for (int k = 1; k < kSamples; ++k) least = std::min(least, run_us());
-  return bytes / std::max(least, 1e-3) * 1e-3;
-}
+double GBs_of(double bytes, double us) { return bytes / std::max(us, 1e-3) * 1e-3; }
 
 /// Pages of 4096 bytes, of each of which a line is read: more than any processor keeps translations of, and as many
 /// lines as a second cache holds.
@@ -65,45 +59,43 @@ class HostBench {
     std::memset(b_.get(), 0x3f, static_cast<std::size_t>(bytes));
   }
 
-  MemoryRates rates(int threads) {
-    ThreadPool pool(threads);
-    const auto timed = [&](auto part) {
-      return [this, &pool, threads, part] {
-        struct Context {
-          HostBench* bench;
-          int threads;
-          decltype(part) run;
-        } context{this, threads, part};
-        const auto start = std::chrono::steady_clock::now();
-        pool.run(
-            threads,
-            [](void* given, int task) {
-              const auto& c = *static_cast<Context*>(given);
-              const auto first = c.bench->place(task, c.threads), last = c.bench->place(task + 1, c.threads);
-              c.run(c.bench->b_.get() + first, c.bench->a_.get() + first, last - first);
-            },
-            &context);
-        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
-      };
+  /// By all threads of a pool, of one run each.
+  MemoryRates rates(ThreadPool& pool) {
+    const auto timed_us = [&](auto part) {
+      struct Context {
+        HostBench* bench;
+        int threads;
+        decltype(part) run;
+      } context{this, pool.threads(), part};
+      const auto start = std::chrono::steady_clock::now();
+      pool.run(
+          pool.threads(),
+          [](void* given, int task) {
+            const auto& c = *static_cast<Context*>(given);
+            const auto first = c.bench->place(task, c.threads), last = c.bench->place(task + 1, c.threads);
+            c.run(c.bench->b_.get() + first, c.bench->a_.get() + first, last - first);
+          },
+          &context);
+      return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
     };
     const auto bytes = static_cast<double>(bytes_);
     MemoryRates rates;
-    rates.threads = threads;
+    rates.threads = pool.threads();
     rates.copy_GBs =
-        best_GBs(2 * bytes, timed([](void* to, const void* from, std::int64_t n) { copy_cached(to, from, n); }));
+        GBs_of(2 * bytes, timed_us([](void* to, const void* from, std::int64_t n) { copy_cached(to, from, n); }));
     rates.streaming_GBs =
-        best_GBs(2 * bytes, timed([](void* to, const void* from, std::int64_t n) { copy_streaming(to, from, n); }));
+        GBs_of(2 * bytes, timed_us([](void* to, const void* from, std::int64_t n) { copy_streaming(to, from, n); }));
     const auto reading = [&](std::uint64_t (*read)(const void*, std::int64_t)) {
-      return best_GBs(bytes, timed([read](void*, const void* from, std::int64_t n) {
-                        const auto sum = read(from, n);
-                        asm volatile("" : : "r"(sum));  // keeps the reads from being optimised away
-                      }));
+      return GBs_of(bytes, timed_us([read](void*, const void* from, std::int64_t n) {
+                      const auto sum = read(from, n);
+                      asm volatile("" : : "r"(sum));  // keeps the reads from being optimised away
+                    }));
     };
     rates.read_GBs = reading(read_all);
     rates.ahead_GBs = reading(read_ahead);
     rates.rows_GBs = reading(read_rows);
-    rates.write_GBs = best_GBs(bytes, timed([](void* to, const void*, std::int64_t n) { write_streaming(to, n); }));
-    rates.apart_GBs = best_GBs(bytes, timed([](void* to, const void*, std::int64_t n) { write_apart(to, n); }));
+    rates.write_GBs = GBs_of(bytes, timed_us([](void* to, const void*, std::int64_t n) { write_streaming(to, n); }));
+    rates.apart_GBs = GBs_of(bytes, timed_us([](void* to, const void*, std::int64_t n) { write_apart(to, n); }));
     rates.multiply_GFs = multiply_GFs(pool);
     const double dense = line_ns(pool, a_.get(), read_dense);
     rates.page_ns = std::max(line_ns(pool, a_.get(), read_pages) - dense, 0.0);
@@ -168,11 +160,17 @@ class HostBench {
 MeasuredMemory measure_cpu(const Target& target, int threads) {
   const auto l3_bytes = static_cast<std::int64_t>(std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L));
   HostBench bench(std::clamp(4 * l3_bytes, kLeastBytes, kMostBytes), target.cpu.vector_bytes);
+  std::vector<std::unique_ptr<ThreadPool>> pools;
+  for (int n = 1; n < threads; n *= 2) pools.push_back(std::make_unique<ThreadPool>(n));
+  pools.push_back(std::make_unique<ThreadPool>(threads));
+  // One sample of everything after the other: what disturbs all samples of a rate side by side is seldom there so long.
   MeasuredMemory measured;
-  for (int n = 1;; n = std::min(2 * n, threads)) {
-    measured.rates.push_back(bench.rates(n));
-    if (n >= threads) return measured;
+  for (int k = 0; k < kSamples; ++k) {
+    MeasuredMemory once;
+    for (const auto& pool : pools) once.rates.push_back(bench.rates(*pool));
+    measured = plan::better_of(once, measured);
   }
+  return measured;
 }
 
 class DeviceMemory {
@@ -203,7 +201,9 @@ MeasuredMemory measure_gpu(const Target& target) {
     return 1e3 * cuda::Event::ms_between(before, after);
   };
   MemoryRates rates;
-  rates.copy_GBs = best_GBs(2.0 * kBytes, run_us);
+  double least = run_us();
+  for (int k = 1; k < kSamples; ++k) least = std::min(least, run_us());
+  rates.copy_GBs = GBs_of(2.0 * kBytes, least);
   return {{rates}};
 }
 
@@ -216,7 +216,8 @@ std::shared_ptr<const MeasuredMemory> find_measured_memory(cache::Store& store, 
 }
 
 std::shared_ptr<const MeasuredMemory> measure_memory(cache::Store& store, const Target& target, int threads) {
-  const auto measured = target.device == Device::cpu ? measure_cpu(target, std::max(threads, 1)) : measure_gpu(target);
+  auto measured = target.device == Device::cpu ? measure_cpu(target, std::max(threads, 1)) : measure_gpu(target);
+  if (const auto before = find_measured_memory(store, target)) measured = plan::better_of(measured, *before);
   cache::Entry entry;
   entry.key = measured_memory_key(target);
   entry.source = plan::print(measured);

@@ -16,7 +16,8 @@ namespace ricci::runtime {
 /// The stored measurement for the target's kind of device, or null.
 std::shared_ptr<const plan::MeasuredMemory> find_measured_memory(cache::Store& store, const Target& target);
 
-/// Measures now, for up to `threads` threads of a CPU, and keeps it. A second or two. Throws DeviceError when there is
+/// Measures now, for up to `threads` threads of a CPU, and keeps it, or what was better of what was kept: how fast the
+/// device is, not what else it did. A second or two. Throws DeviceError when there is
 /// no memory, or the device fails.
 std::shared_ptr<const plan::MeasuredMemory> measure_memory(cache::Store& store, const Target& target, int threads);
 

@@ -152,4 +152,17 @@ TEST_CASE("what was measured of a device is read back with two digits of each ra
   CHECK(plan::parse_measured_memory(text + "9\t1\t1\t1\t1\t1\t1\t1\t1\t1\t1\n"));
 }
 
+TEST_CASE("of two measurements of a device each rate is the better one, and what pages cost the latest") {
+  const plan::MeasuredMemory before{
+      {{1, 11, 13, 10, 12, 7, 6, 3, 58, 0, 1.2}, {2, 20, 25, 19, 21, 12, 11, 5, 59, 0, 1.3}}};
+  const plan::MeasuredMemory latest{
+      {{2, 30, 24, 18, 22, 13, 10, 6, 117, 0.1, 1}, {4, 40, 50, 40, 41, 20, 21, 10, 230, 0, 1}}};
+  const auto better = plan::better_of(latest, before);
+  REQUIRE(better.rates.size() == 3);
+  CHECK(plan::print({{better.of(1)}}) == plan::print({{before.of(1)}}));
+  CHECK(plan::print({{better.of(2)}}) == plan::print({{{2, 30, 25, 19, 22, 13, 11, 6, 117, 0.1, 1}}}));
+  CHECK(plan::print({{better.of(4)}}) == plan::print({{latest.of(4)}}));
+  CHECK(plan::print(plan::better_of(latest, {})) == plan::print(latest));
+}
+
 }  // namespace plan_candidate_timing_test

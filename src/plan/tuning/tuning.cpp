@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "ir/read_number.hpp"
 
@@ -19,6 +20,7 @@ constexpr std::array kFigures = {&MemoryRates::copy_GBs,     &MemoryRates::strea
                                  &MemoryRates::ahead_GBs,    &MemoryRates::rows_GBs,      &MemoryRates::write_GBs,
                                  &MemoryRates::apart_GBs,    &MemoryRates::multiply_GFs,  &MemoryRates::page_ns,
                                  &MemoryRates::small_page_ns};
+constexpr std::size_t kOfPages = 2;  // of these, the last ones
 constexpr std::string_view kHead = "microseconds\tsamples\tschedule, the winner first\n";
 
 /// Takes the text up to `end` off the front; nothing where `end` is missing.
@@ -76,6 +78,21 @@ const MemoryRates& MeasuredMemory::of(int threads) const {
   const auto above =
       std::find_if(rates.begin(), rates.end(), [&](const MemoryRates& r) { return r.threads > threads; });
   return above == rates.begin() ? rates.front() : *(above - 1);
+}
+
+MeasuredMemory better_of(const MeasuredMemory& latest, const MeasuredMemory& before) {
+  auto better = latest;
+  for (const auto& known : before.rates) {
+    const auto place = std::find_if(better.rates.begin(), better.rates.end(),
+                                    [&](const MemoryRates& r) { return r.threads >= known.threads; });
+    if (place == better.rates.end() || place->threads != known.threads) {
+      better.rates.insert(place, known);
+      continue;
+    }
+    for (const auto figure : std::span(kFigures).first(kFigures.size() - kOfPages))
+      (*place).*figure = std::max((*place).*figure, known.*figure);
+  }
+  return better;
 }
 
 std::string print(const MeasuredMemory& measured) {

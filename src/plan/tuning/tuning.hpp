@@ -54,6 +54,10 @@ struct MeasuredMemory {
   const MemoryRates& of(int threads) const;
 };
 
+/// Each figure as the better of two measurements of a device has it, as others may have worked on it meanwhile; of
+/// pages as `latest` has it: a difference of two times may be too small as well.
+MeasuredMemory better_of(const MeasuredMemory& latest, const MeasuredMemory& before);
+
 /// A table. Two digits of each figure are kept: the rest is noise, and nothing that is planned should depend on it.
 std::string print(const MeasuredMemory& measured);
 
