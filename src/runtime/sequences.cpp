@@ -20,6 +20,7 @@
 #include "plan/plan.hpp"
 #include "runtime/copies.hpp"
 #include "runtime/repeated_steps.hpp"
+#include "runtime/turned_operands.hpp"
 
 namespace ricci::runtime {
 namespace {
@@ -228,7 +229,8 @@ ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std
 std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* predictions,
                                           std::vector<ir::Sequence>* considered) {
   std::optional<ir::Sequence> products, made;
-  if (predictions != nullptr) products = multiplied(lowered, *predictions, plan.workspace_limit, considered);
+  products = predictions != nullptr ? multiplied(lowered, *predictions, plan.workspace_limit, considered)
+                                    : turned(lowered, plan.cpu_model(), split_limits(plan), plan.workspace_limit);
   const auto& multiplied = products ? *products : lowered;
   auto [cut, copied] = split(multiplied, plan, predictions, considered);
   if (cut.storages.size() > multiplied.storages.size() && cut.fits(plan.workspace_limit)) {
@@ -236,7 +238,7 @@ std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Pla
   } else {
     copied.reset();
   }
-  if (predictions == nullptr) return made;
+  if (predictions == nullptr) return made ? std::move(made) : std::move(products);
   const auto& gathered = made ? *made : multiplied;
   if (!copied) copied = with_copies(gathered, *predictions, plan.workspace_limit, considered);
   if (copied->steps.size() > gathered.steps.size()) {

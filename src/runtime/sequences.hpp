@@ -12,9 +12,9 @@
 
 namespace ricci::runtime {
 
-/// The steps that a plan has instead of those that were lowered: long loops split and, on a GPU, sums of products as
-/// products of two tensors each and tensors copied, where all steps are predicted to take less; nothing where there are
-/// none.
+/// The steps that a plan has instead of those that were lowered: long loops split, on a CPU operands of sums copied
+/// that are read across, and on a GPU sums of products as products of two tensors each and tensors copied, where all
+/// steps are predicted to take less; nothing where there are none.
 ///   plan         its target, workspace limit and library
 ///   predictions  of a GPU; null: of a CPU
 ///   considered   where not null, is given each sequence that was looked at, those that a bound ruled out, too
