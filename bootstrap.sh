@@ -68,13 +68,17 @@ quietly() {
 
 # ---- 1. packages
 
+optional_packages=()
 packages=(cmake ninja-build g++ pkgconf libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libzstd-dev)
 if [[ $preset != gpu ]]; then
   packages+=(llvm-19-dev clang-19 libclang-19-dev libclang-cpp19-dev libpolly-19-dev lld-19 zlib1g-dev libxml2-dev)
 fi
 [[ $preset != asan ]] || packages+=(libclang-rt-19-dev)
 case $command in
-  test) packages+=(catch2 python3 python3-dev python3-numpy clang-format-19) ;;
+  test)
+    packages+=(catch2 python3 python3-dev python3-numpy clang-format-19)
+    [[ $preset == asan || $preset == gpu ]] || optional_packages=(libstarpu-dev libopenmpi-dev openmpi-bin)
+    ;;
   lint) packages+=(python3 clang-format-19 clang-tidy-19) ;;
 esac
 
@@ -114,6 +118,9 @@ install_packages() {
 }
 
 install_packages "${packages[@]}"
+# Ubuntu, or a mirror in part, may not have what tensors over several machines need: all else is built as ever.
+((${#optional_packages[@]} == 0)) || (install_packages "${optional_packages[@]}") ||
+  say "packages: going on without ${optional_packages[*]}: no tensors over several machines"
 
 # ---- 2. NVRTC
 

@@ -12,6 +12,11 @@ if(RICCI_TAPP)
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
+if(TARGET ricci_dist)
+  install(TARGETS ricci_dist EXPORT ricci
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 install(EXPORT ricci NAMESPACE ricci:: FILE ricciTargets.cmake DESTINATION ${package_dir})
 configure_package_config_file(cmake/ricciConfig.cmake.in ricciConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(ricciConfigVersion.cmake COMPATIBILITY SameMinorVersion)
