@@ -144,17 +144,19 @@ void Builder::make_codelets() {
 }
 
 void Builder::drop_after_last_use(const std::function<bool(starpu_data_handle_t)>& kept) {
-  std::vector<Action> reversed;
+  auto& actions = schedule_->actions;
+  std::reverse(actions.begin(), actions.end());
+  std::vector<Action> backwards;
   std::set<starpu_data_handle_t> seen;
-  for (auto action = schedule_->actions.rbegin(); action != schedule_->actions.rend(); ++action) {
-    for (const auto buffer : action->buffers) {
+  for (const auto& action : actions) {
+    for (const auto buffer : action.buffers) {
       if (buffer != nullptr && !kept(buffer) && seen.insert(buffer).second) {
-        reversed.push_back({Action::Kind::drop, {buffer}});
+        backwards.push_back({Action::Kind::drop, {buffer}});
       }
     }
-    reversed.push_back(*action);
+    backwards.push_back(action);
   }
-  schedule_->actions.assign(reversed.rbegin(), reversed.rend());
+  actions.assign(backwards.rbegin(), backwards.rend());
 }
 
 void Builder::finish(const std::function<bool(starpu_data_handle_t)>& kept) {

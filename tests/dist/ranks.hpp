@@ -3,6 +3,7 @@
 
 #include <starpu_mpi.h>
 
+#include <cstdlib>
 #include <random>
 
 #include "catch.hpp"
@@ -12,7 +13,10 @@
 namespace ricci::tests {
 
 inline dist::Engine& engine() {
-  static dist::Engine one;
+  static dist::Engine one([] {
+    const char* window = std::getenv("RICCI_TEST_WINDOW");
+    return dist::EngineOptions{.window = window != nullptr ? std::atoi(window) : 0};
+  }());
   return one;
 }
 

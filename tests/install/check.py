@@ -3,6 +3,7 @@
 
 usage: check.py prefix       BUILD PREFIX CMAKE         installs BUILD into an empty PREFIX
        check.py find_package SOURCE WORK PREFIX CMAKE   builds and runs tests/install/consumer through find_package
+       check.py dist         SOURCE WORK PREFIX CMAKE MPIEXEC   docs/dist.md's program, on two ranks
        check.py pkg_config   SOURCE WORK PREFIX CXX     the README's first example through pkg-config
        check.py examples     SOURCE WORK PREFIX CMAKE   builds the examples against it and runs one
        check.py library      PREFIX                     what libricci.so shows and needs
@@ -42,12 +43,12 @@ def library_folder(prefix):
     return found[0].parent
 
 
-def write_readme_example(source, work):
-    blocks = re.findall(r"^```cpp\n(.*?)^```", (source / "README.md").read_text(encoding="utf-8"), re.S | re.M)
+def write_example(source, page, work):
+    blocks = re.findall(r"^```cpp\n(.*?)^```", (source / page).read_text(encoding="utf-8"), re.S | re.M)
     programs = [block for block in blocks if "int main" in block]
     if not programs:
-        sys.exit("README.md shows no C++ program")
-    file = work / "readme_example.cpp"
+        sys.exit(f"{page} shows no C++ program")
+    file = work / "example.cpp"
     file.write_text(programs[0], encoding="utf-8")
     return file
 
@@ -68,7 +69,7 @@ def check_prefix(build, prefix, cmake):
 
 def check_find_package(source, work, prefix, cmake):
     source, work = pathlib.Path(source), fresh(work)
-    example = write_readme_example(source, work)
+    example = write_example(source, "README.md", work)
     run(cmake, "-G", "Ninja", "-S", source / "tests/install/consumer", "-B", work / "build",
         f"-DCMAKE_PREFIX_PATH={prefix}", f"-DREADME_EXAMPLE={example}")
     run(cmake, "--build", work / "build")
@@ -78,9 +79,18 @@ def check_find_package(source, work, prefix, cmake):
         sys.exit("from_c did not end well")
 
 
+def check_dist(source, work, prefix, cmake, mpiexec):
+    source, work = pathlib.Path(source), fresh(work)
+    run(cmake, "-G", "Ninja", "-S", source / "tests/install/consumer", "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DREADME_EXAMPLE={write_example(source, 'README.md', work)}", f"-DDIST_EXAMPLE={write_example(source, 'docs/dist.md', fresh(work / 'dist'))}")
+    run(cmake, "--build", work / "build", "--target", "over_ranks")
+    if "c[299][99] = 200" not in run(mpiexec, "-n", "2", work / "build/over_ranks", RICCI_CACHE_DIR=str(work / "cache")):
+        sys.exit("the program of docs/dist.md did not end well")
+
+
 def check_pkg_config(source, work, prefix, cxx):
     source, work = pathlib.Path(source), fresh(work)
-    example = write_readme_example(source, work)
+    example = write_example(source, "README.md", work)
     folder = library_folder(prefix)
     flags = run("pkg-config", "--cflags", "--libs", "ricci", PKG_CONFIG_PATH=str(folder / "pkgconfig")).split()
     run(cxx, "-std=c++20", "-Wall", "-Wextra", "-Werror", example, "-o", work / "first", *flags)
