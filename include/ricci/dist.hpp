@@ -13,6 +13,10 @@
 #include "ricci/plan.hpp"
 #include "ricci/tensor.hpp"
 
+namespace ricci::inline v1 {
+class Program;
+}
+
 namespace ricci::inline v1::dist {
 
 /// How an engine is started. Calls that say "collective" are made by all ranks, in the same order with the same
@@ -131,6 +135,28 @@ class Plan {
   std::shared_ptr<Impl> impl_;
 };
 
+/// Which tile of a tensor an input of a program over blocks is: a name for each axis. Along those of the tuples the
+/// tile is the tuple's, along all others there is one tile.
+struct BlockInput {
+  std::string name;  ///< of the program's input
+  Tensor tensor;
+  std::string indices;  ///< "a i d": names with spaces between
+};
+
+/// A program for each tuple of blocks, on some rank each. A handle, as plans are.
+class BlockPlan : public Plan {
+ public:
+  /// Collective: runs it, waits, and gives the sum over all tuples of each output of the program, on all ranks. The
+  /// same bits on any number of ranks.
+  std::vector<double> reduce() const;
+
+  struct Sums;
+  BlockPlan(Plan plan, std::shared_ptr<const Sums> sums) noexcept : Plan(std::move(plan)), sums_(std::move(sums)) {}
+
+ private:
+  std::shared_ptr<const Sums> sums_;
+};
+
 /// StarPU and MPI of this process: started, and ended with the last engine, tensor or plan; or joined where the program
 /// runs StarPU and StarPU-MPI already. One at a time. MPI has to be initialised for MPI_THREAD_MULTIPLE, if it is.
 class Engine {
@@ -161,6 +187,16 @@ class Engine {
   /// Collective: B = alpha * op(A)[perm] + beta * B between any tiles and grids. Throws as Runtime::plan_permute does.
   Plan plan_permute(std::string_view spec, const Tensor& input, const Tensor& output,
                     const PermuteOptions& options = {});
+
+  /// Collective: a program for each tuple of blocks, energies of triples for one.
+  ///   program  its indices of the tuples open; inputs as `inputs` says, each output one number in f64, no parameters
+  ///   tuples   "a >= b >= c": the blocks of a, b and c in that order. What the program gives is to be the same for any
+  ///   order,
+  ///            and counts as often as there are different ones. "a, b" is all blocks of both; ">" leaves out equal
+  ///            ones
+  /// Tuples go to ranks beforehand, the largest by arithmetic first, to one with the least to do; of several to the one
+  /// that has most of their tiles. Throws SpecError, ShapeError and PlanError, and what Runtime::plan_program throws.
+  BlockPlan plan_blocks(const Program& program, std::string_view tuples, const std::vector<BlockInput>& inputs);
 
   /// Collective: until all that was submitted is done, on all ranks. Throws what a task has thrown.
   void wait();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
 #include <optional>
 
 #include "dist/schedule.hpp"
@@ -68,54 +69,45 @@ void for_each_task(const Problem& problem, const Way& way, Visit&& visit) {
     (stationary ? fixed : moving).push_back(static_cast<int>(k));
     (stationary ? fixed_counts : moving_counts).push_back(problem.indices[k].count);
   }
-  const auto rounds = product(moving_counts);
+  // Of each stationary tile: by how much its rounds are shifted, and who works there.
+  struct Spot {
+    std::int64_t shift;
+    std::vector<int> ranks;  ///< by the replica
+  };
+  std::vector<Spot> spots;
   Indices at(problem.indices.size(), 0);
+  for_each_index(fixed_counts, [&](const Indices& which) {
+    for (std::size_t k = 0; k < fixed.size(); ++k) at[fixed[k]] = which[k];
+    const auto tile = problem.tile(way.stationary, at);
+    const auto place = stays.place(index_of(tile, stays.counts));
+    Spot spot{std::accumulate(place.begin(), place.end(), std::int64_t{0}), {problem.owner(way.stationary, tile)}};
+    if (way.replicas > 1) spot.ranks.clear();
+    for (int replica = 0; way.replicas > 1 && replica < way.replicas; ++replica) {
+      spot.ranks.push_back(stays.rank_at(place, replica));
+    }
+    spots.push_back(std::move(spot));
+  });
+
+  const auto rounds = product(moving_counts);
   for (std::int64_t round = 0; round < rounds; ++round) {
+    auto spot = spots.begin();
     for_each_index(fixed_counts, [&](const Indices& which) {
       for (std::size_t k = 0; k < fixed.size(); ++k) at[fixed[k]] = which[k];
-      const auto tile = problem.tile(way.stationary, at);
-      Indices index(stays.counts.size());
-      for (std::size_t k = 0; k < index.size(); ++k) index[k] = at[problem.axes[way.stationary][k]];
-      const auto place = stays.place(index);
-      std::int64_t turn = round;
-      for (const auto coordinate : place) turn += coordinate;
-      turn %= rounds;
-      const auto others = index_of(turn, moving_counts);
-      for (std::size_t k = 0; k < moving.size(); ++k) at[moving[k]] = others[k];
-      const int rank = way.replicas == 1 ? problem.owner(way.stationary, tile)
-                                         : stays.rank_at(place, static_cast<int>(turn % way.replicas));
+      const auto turn = (round + spot->shift) % rounds;
+      auto rest = turn;
+      for (std::size_t k = moving.size(); k-- > 0; rest /= moving_counts[k]) at[moving[k]] = rest % moving_counts[k];
+      const int rank = spot->ranks[static_cast<std::size_t>(turn) % spot->ranks.size()];
       visit(Task{rank, {problem.tile(0, at), problem.tile(1, at), problem.tile(2, at)}},
             static_cast<const Indices&>(at));
+      ++spot;
     });
   }
 }
 
-/// Which ranks have met which tiles.
-class Met {
- public:
-  Met(const Problem& problem, int ranks) : ranks_(ranks) {
-    for (int tensor = 0; tensor < 3; ++tensor) met_[tensor].resize(problem.tensors[tensor]->owners.size() * ranks);
-  }
-  /// True at the first time.
-  bool first(int tensor, std::int64_t tile, int rank) {
-    auto bit = met_[tensor][static_cast<std::size_t>(tile * ranks_ + rank)];
-    const bool is_first = !bit;
-    bit = true;
-    return is_first;
-  }
-  bool has(int tensor, std::int64_t tile, int rank) const {
-    return met_[tensor][static_cast<std::size_t>(tile * ranks_ + rank)];
-  }
-
- private:
-  int ranks_;
-  std::array<std::vector<bool>, 3> met_;
-};
-
 /// The bytes that each rank receives: operands' tiles that are another's, and other ranks' sums of its results.
 std::vector<std::int64_t> received(const Problem& problem, const Way& way, int ranks) {
   std::vector<std::int64_t> bytes(ranks, 0);
-  Met met(problem, ranks);
+  Met met(problem.tensors, ranks);
   for_each_task(problem, way, [&](const Task& task, const Indices&) {
     for (int tensor = 0; tensor < 3; ++tensor) {
       const auto tile = task.tiles[tensor];
@@ -195,15 +187,16 @@ struct Contraction {
   const Problem& problem;
   const EinsumOptions& options;
   Builder& builder;
+  Indices key = {};  ///< of the last task's class
 
   /// C's tile = alpha * A's tile * B's tile + beta * what it was.
-  int multiply(const Indices& at, const std::array<std::int64_t, 3>& tiles, Scalar beta) const {
-    Indices key = {0, beta == options.beta ? 2 : static_cast<std::int64_t>(beta.real())};
+  int multiply(const Indices& at, const std::array<std::int64_t, 3>& tiles, Scalar beta) {
+    key.assign({0, beta == options.beta ? 2 : static_cast<std::int64_t>(beta.real())});
     for (std::size_t k = 0; k < at.size(); ++k) {
       const auto& index = problem.indices[k];
       key.push_back(std::min(index.tile, index.extent - at[k] * index.tile));
     }
-    return builder.codelet(key, [*this, tiles, beta] {
+    return builder.codelet(key, [this, tiles, beta] {
       ricci::EinsumOptions how;
       how.threads = 1;
       how.alpha = options.alpha;
@@ -262,7 +255,7 @@ Plan Engine::plan_einsum(std::string_view spec, const std::vector<Tensor>& input
   Builder builder(*impl_);
   builder.info().stationary = way.name();
   builder.info().flops = flops_of(problem);
-  const Contraction contraction{std::string(spec), problem, options, builder};
+  Contraction contraction{std::string(spec), problem, options, builder};
   const auto tiles = static_cast<std::int64_t>(c.owners.size());
   // Sums of a rank that does not own the result's tile are in a buffer of its own, numbered by tile and rank.
   const auto first_tag = impl_->tags(tiles * ranks);
@@ -275,7 +268,7 @@ Plan Engine::plan_einsum(std::string_view spec, const std::vector<Tensor>& input
     return handle;
   };
 
-  Met met(problem, ranks);
+  Met met(problem.tensors, ranks);
   for_each_task(problem, way, [&](const Task& task, const Indices& at) {
     for (const int tensor : {kFirst, kSecond}) {
       const auto tile = task.tiles[tensor];
@@ -289,9 +282,9 @@ Plan Engine::plan_einsum(std::string_view spec, const std::vector<Tensor>& input
     const bool here = problem.owner(kOutput, tile) == task.rank;
     const bool first = met.first(kOutput, tile, task.rank);
     const Scalar beta = !first ? 1 : here ? options.beta : 0;
-    builder.run(task.rank, contraction.multiply(at, task.tiles, beta), [&](auto& buffers, auto&) {
-      buffers = {here ? c.handle(tile) : sum(tile, me), problem.tensors[kFirst]->handle(task.tiles[kFirst]),
-                 problem.tensors[kSecond]->handle(task.tiles[kSecond])};
+    builder.run(task.rank, contraction.multiply(at, task.tiles, beta), [&](Action& action) {
+      action.buffers = {here ? c.handle(tile) : sum(tile, me), problem.tensors[kFirst]->handle(task.tiles[kFirst]),
+                        problem.tensors[kSecond]->handle(task.tiles[kSecond])};
     });
   });
   for (std::int64_t tile = 0; tile < tiles; ++tile) {
@@ -302,7 +295,7 @@ Plan Engine::plan_einsum(std::string_view spec, const std::vector<Tensor>& input
       builder.transfer(rank, owner, c.tile_bytes(tile), first_tag + tile * ranks + rank,
                        [&] { return sum(tile, rank); });
       builder.run(owner, contraction.add(tile, first ? options.beta : Scalar(1)),
-                  [&](auto& buffers, auto&) { buffers = {c.handle(tile), sum(tile, rank), nullptr}; });
+                  [&](Action& action) { action.buffers = {c.handle(tile), sum(tile, rank)}; });
       first = false;
     }
   }

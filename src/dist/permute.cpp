@@ -143,9 +143,9 @@ Plan Engine::plan_permute(std::string_view spec, const Tensor& input, const Tens
     const auto tag = first_tag + piece++;
     if (sender == receiver) {
       builder.run(sender, plan(std::string(spec), from, to, options.alpha, options.beta, options.conjugate, whole),
-                  [&](auto& buffers, auto& offsets) {
-                    buffers = {b.handle(to_tile), a.handle(from_tile), nullptr};
-                    offsets = {to_bytes, from_bytes, 0};
+                  [&](Action& action) {
+                    action.buffers = {b.handle(to_tile), a.handle(from_tile)};
+                    action.arguments.offsets = {to_bytes, from_bytes};
                   });
       return;
     }
@@ -156,19 +156,18 @@ Plan Engine::plan_permute(std::string_view spec, const Tensor& input, const Tens
       return message;
     };
     builder.run(sender, plan(std::string(spec), from, alone, options.alpha, 0, options.conjugate, true),
-                [&](auto& buffers, auto& offsets) {
-                  buffers = {buffer(), a.handle(from_tile), nullptr};
-                  offsets = {0, from_bytes, 0};
+                [&](Action& action) {
+                  action.buffers = {buffer(), a.handle(from_tile)};
+                  action.arguments.offsets = {0, from_bytes};
                 });
     const auto bytes = product(to_extents) * size_of(b.type);
     builder.transfer(sender, receiver, bytes, tag,
                      [&] { return whole && builder.rank() == receiver ? b.handle(to_tile) : buffer(); });
     if (whole) return;
-    builder.run(receiver, plan(identity(rank), alone, to, 1, options.beta, false, false),
-                [&](auto& buffers, auto& offsets) {
-                  buffers = {b.handle(to_tile), buffer(), nullptr};
-                  offsets = {to_bytes, 0, 0};
-                });
+    builder.run(receiver, plan(identity(rank), alone, to, 1, options.beta, false, false), [&](Action& action) {
+      action.buffers = {b.handle(to_tile), buffer()};
+      action.arguments.offsets = {to_bytes, 0};
+    });
   });
   return make_plan(impl_, builder, {output, input}, fmt::format("{} over {} ranks\n", spec, impl_->size));
 }

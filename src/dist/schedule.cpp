@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <cstdlib>
+#include <new>
 #include <span>
+#include <unordered_set>
 
 #include "ricci/error.hpp"
 
@@ -15,7 +17,7 @@ namespace {
 /// Of an engine: what fails is thrown where it waits.
 void run_tile(void*[], void*) {
   try {
-    const auto& task = *starpu_task_get_current();
+    auto& task = *starpu_task_get_current();
     static_cast<const PlanCodelet&>(*task.cl)(task);
   } catch (...) {
     keep_failure();
@@ -24,7 +26,7 @@ void run_tile(void*[], void*) {
 
 /// Of another program, which knows of no failures.
 void run_or_end(void*[], void*) noexcept {
-  const auto& task = *starpu_task_get_current();
+  auto& task = *starpu_task_get_current();
   static_cast<const PlanCodelet&>(*task.cl)(task);
 }
 
@@ -46,35 +48,49 @@ starpu_perfmodel* prediction_model() {
 }  // namespace
 
 PlanCodelet::PlanCodelet(const TilePlan& tile) : plan(tile.plan) {
-  const auto outputs = plan.outputs().size(), buffers = outputs + plan.inputs().size();
   if (plan.device() != Device::cpu) throw PlanError("a codelet of a plan for a GPU: they are for CPUs so far");
-  if (buffers > STARPU_NMAXBUFS) {
-    throw PlanError(fmt::format("a codelet of a plan with {} arrays: StarPU has at most {}", buffers, STARPU_NMAXBUFS));
-  }
   for (const auto& candidate : plan.candidates()) {
     if (candidate.chosen) predicted_us += candidate.predicted_us;
   }
+  if (!tile.gives_numbers) many_modes_.assign(plan.outputs().size(), tile.overwrites ? STARPU_W : STARPU_RW);
+  many_modes_.resize(many_modes_.size() + plan.inputs().size(), STARPU_R);
   starpu_codelet_init(this);
   cpu_funcs[0] = run_tile;
-  nbuffers = static_cast<int>(buffers);
-  for (std::size_t k = 0; k < buffers; ++k) {
-    modes[k] = k >= outputs ? STARPU_R : tile.overwrites ? STARPU_W : STARPU_RW;
+  nbuffers = static_cast<int>(many_modes_.size());
+  if (nbuffers > STARPU_NMAXBUFS) {
+    dyn_modes = many_modes_.data();
+  } else {
+    std::copy(many_modes_.begin(), many_modes_.end(), modes);
   }
   model = prediction_model();
   starpu_codelet::name = "ricci";
 }
 
-/// Arguments are the offsets of buffers, none where they are null.
-void PlanCodelet::operator()(const starpu_task& task) const {
-  const auto outputs = plan.outputs().size(), buffers = static_cast<std::size_t>(nbuffers);
+void PlanCodelet::operator()(starpu_task& task) const {
+  static const Arguments kPlain;
+  const auto& arguments = task.cl_arg != nullptr ? *static_cast<const Arguments*>(task.cl_arg) : kPlain;
   const auto node = starpu_worker_get_local_memory_node();
-  std::array<void*, STARPU_NMAXBUFS> pointers = {};
-  for (std::size_t k = 0; k < buffers; ++k) {
-    auto* bytes = static_cast<std::byte*>(starpu_data_handle_to_pointer(task.handles[k], node));
-    pointers[k] = bytes + (task.cl_arg != nullptr ? (*static_cast<const Offsets*>(task.cl_arg))[k] : 0);
+  std::vector<void*> pointers;
+  for (std::size_t k = 0; arguments.results != nullptr && k < plan.outputs().size(); ++k) {
+    pointers.push_back(arguments.results + k);
   }
+  for (unsigned k = 0; k < many_modes_.size(); ++k) {
+    auto* bytes = static_cast<std::byte*>(starpu_data_handle_to_pointer(STARPU_TASK_GET_HANDLE(&task, k), node));
+    pointers.push_back(bytes + (k < arguments.offsets.size() ? arguments.offsets[k] : 0));
+  }
+  const auto outputs = plan.outputs().size();
   plan(std::span<void* const>(pointers.data(), outputs),
-       std::span<const void* const>(pointers.data() + outputs, buffers - outputs));
+       std::span<const void* const>(pointers.data() + outputs, pointers.size() - outputs));
+}
+
+void set_buffers(starpu_task& task, const std::vector<starpu_data_handle_t>& buffers) {
+  auto* handles = task.handles;
+  if (buffers.size() > STARPU_NMAXBUFS) {  // StarPU frees it
+    handles = task.dyn_handles =
+        static_cast<starpu_data_handle_t*>(std::malloc(buffers.size() * sizeof(starpu_data_handle_t)));
+    if (handles == nullptr) throw std::bad_alloc();
+  }
+  std::copy(buffers.begin(), buffers.end(), handles);
 }
 
 void submit(starpu_task* task) {
@@ -88,14 +104,14 @@ void submit(starpu_task* task) {
 void Schedule::submit(const Engine::Impl& engine) const {
   const auto window = static_cast<unsigned>(std::max(0, engine.options.window));
   for (const auto& action : actions) {
-    const auto buffer = action.buffers[0];
+    const auto buffer = action.buffers.front();
     switch (action.kind) {
       case Action::Kind::run: {
         if (window > 0) starpu_task_wait_for_n_submitted(window);
         auto* task = starpu_task_create();
         task->cl = codelets[static_cast<std::size_t>(action.codelet)].get();
-        task->cl_arg = const_cast<Offsets*>(&action.offsets);  // tasks read it
-        std::copy(action.buffers.begin(), action.buffers.end(), task->handles);
+        task->cl_arg = const_cast<Arguments*>(&action.arguments);  // tasks read it
+        set_buffers(*task, action.buffers);
         dist::submit(task);
         break;
       }
@@ -110,15 +126,6 @@ void Schedule::submit(const Engine::Impl& engine) const {
         break;
     }
   }
-}
-
-int Builder::codelet(const Indices& key, const std::function<TilePlan()>& make) {
-  const auto [entry, added] = classes_.try_emplace(key, static_cast<int>(makers_.size()));
-  if (added) {
-    makers_.push_back(make);
-    needed_.push_back(false);
-  }
-  return entry->second;
 }
 
 starpu_data_handle_t Builder::buffer(int owner, std::int64_t tag, std::int64_t elements, DType type) {
@@ -147,16 +154,17 @@ void Builder::drop_after_last_use(const std::function<bool(starpu_data_handle_t)
   auto& actions = schedule_->actions;
   std::reverse(actions.begin(), actions.end());
   std::vector<Action> backwards;
-  std::set<starpu_data_handle_t> seen;
-  for (const auto& action : actions) {
+  std::unordered_set<starpu_data_handle_t> seen;
+  for (auto& action : actions) {
     for (const auto buffer : action.buffers) {
-      if (buffer != nullptr && !kept(buffer) && seen.insert(buffer).second) {
+      if (!kept(buffer) && seen.insert(buffer).second) {
         backwards.push_back({Action::Kind::drop, {buffer}});
       }
     }
-    backwards.push_back(action);
+    backwards.push_back(std::move(action));
   }
-  actions.assign(backwards.rbegin(), backwards.rend());
+  std::reverse(backwards.begin(), backwards.end());
+  actions = std::move(backwards);
 }
 
 void Builder::finish(const std::function<bool(starpu_data_handle_t)>& kept) {
@@ -175,7 +183,7 @@ void Builder::finish(const std::function<bool(starpu_data_handle_t)>& kept) {
 
 Plan make_plan(const std::shared_ptr<Engine::Impl>& engine, Builder& builder, std::vector<Tensor> tensors,
                std::string head) {
-  std::set<starpu_data_handle_t> own;
+  std::unordered_set<starpu_data_handle_t> own;
   for (const auto& tensor : tensors) {
     for (std::int64_t number = 0; number < tensor.tile_count(); ++number) {
       if (tensor.owner(number) == engine->rank) own.insert(tensor.impl().handle(number));

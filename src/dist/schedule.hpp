@@ -16,34 +16,44 @@ namespace ricci::inline v1::dist {
 struct TilePlan {
   ricci::Plan plan;
   bool overwrites = false;
+  bool gives_numbers = false;  ///< outputs are single f64
 };
 
-/// What StarPU runs: buffers are the plan's outputs, then its inputs.
+/// What a task has beside its buffers.
+struct Arguments {
+  std::array<std::int64_t, 2> offsets = {};  ///< bytes from the beginning of the first buffers to where a kernel begins
+  double* results = nullptr;                 ///< where outputs go that are numbers, no buffers
+};
+
+/// What StarPU runs: buffers are the plan's outputs, unless these are numbers, then its inputs. A task without
+/// arguments has the default ones.
 struct PlanCodelet : starpu_codelet {
   ricci::Plan plan;
   double predicted_us = 0;
 
   explicit PlanCodelet(const TilePlan& tile);
-  void operator()(const starpu_task& task) const;
+  void operator()(starpu_task& task) const;
+
+ private:
+  std::vector<starpu_data_access_mode> many_modes_;  ///< where there are more buffers than a codelet has place for
 };
 
-/// Bytes from the beginning of each buffer to where a task's kernel begins.
-using Offsets = std::array<std::int64_t, 3>;
-
+/// Gives a new task its buffers.
+void set_buffers(starpu_task& task, const std::vector<starpu_data_handle_t>& buffers);
 /// Throws DeviceError where StarPU does not take the task.
 void submit(starpu_task* task);
 
 /// What a rank does at a call, in this order.
 struct Action {
   enum class Kind {
-    run,      ///< a codelet on up to three buffers
+    run,      ///< a codelet
     send,     ///< buffer 0 to a rank
     receive,  ///< buffer 0 from a rank
     drop,     ///< the content of buffer 0, and the memory of it
   } kind;
-  std::array<starpu_data_handle_t, 3> buffers = {};
+  std::vector<starpu_data_handle_t> buffers;
   int codelet = -1;
-  Offsets offsets = {};
+  Arguments arguments = {};
   int peer = -1;
   std::int64_t tag = 0;
 };
@@ -52,6 +62,7 @@ struct Schedule {
   std::vector<std::unique_ptr<PlanCodelet>> codelets;  ///< those of this rank, others are null
   std::vector<std::unique_ptr<Handle>> buffers;        ///< between tensors
   std::vector<Action> actions;
+  std::vector<double> results;  ///< that tasks give as numbers
 
   void submit(const Engine::Impl& engine) const;
 };
@@ -63,17 +74,22 @@ class Builder {
 
   int rank() const noexcept { return engine_.rank; }
   /// The number of the codelet for a class of shapes, which `make` plans where the class is new.
-  int codelet(const Indices& key, const std::function<TilePlan()>& make);
-  /// `arguments` gives the buffers and where the kernel begins in them; it is asked on the rank that runs.
-  template <class Arguments>
-  void run(int rank, int codelet, Arguments&& arguments) {
+  template <class Make>
+  int codelet(const Indices& key, Make&& make) {
+    if (const auto known = classes_.find(key); known != classes_.end()) return known->second;
+    makers_.emplace_back(std::forward<Make>(make));
+    needed_.push_back(false);
+    return classes_[key] = static_cast<int>(makers_.size()) - 1;
+  }
+  /// arguments(action) gives the buffers and the arguments; it is asked on the rank that runs.
+  template <class Give>
+  void run(int rank, int codelet, Give&& give) {
     ++info_.tasks;
     if (rank != engine_.rank) return;
-    Action action{Action::Kind::run};
-    action.codelet = codelet;
-    arguments(action.buffers, action.offsets);
+    Action action{Action::Kind::run, {}, codelet};
+    give(action);
     needed_[static_cast<std::size_t>(codelet)] = true;
-    schedule_->actions.push_back(action);
+    schedule_->actions.push_back(std::move(action));
   }
   /// A message; `handle` gives the buffer on either side. What arrives where no tensor keeps it is dropped after its
   /// last use, as is what is sent from there.

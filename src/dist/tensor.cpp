@@ -272,7 +272,7 @@ void Tensor::fill(const std::function<void(const Tile&, void*)>& function) {
       auto* task = starpu_task_create();
       task->cl = &codelet;
       task->cl_arg = &filling;
-      task->handles[0] = impl_->handle(number_of(filling.tile.index, impl_->counts));
+      set_buffers(*task, {impl_->handle(number_of(filling.tile.index, impl_->counts))});
       submit(task);
     }
     for (const auto& filling : fillings) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,32 @@ struct Tensor::Impl {
   std::vector<std::unique_ptr<std::byte[]>> memory_;
   std::vector<std::unique_ptr<Handle>> handles_;
   void check() const;
+};
+
+/// Which ranks have met which tiles of some tensors, of which several may be the same one.
+class Met {
+ public:
+  Met(std::span<const std::shared_ptr<Tensor::Impl>> tensors, int ranks) : ranks_(ranks) {
+    for (std::size_t k = 0; k < tensors.size(); ++k) {
+      same_as_.push_back(std::find(tensors.begin(), tensors.end(), tensors[k]) - tensors.begin());
+      met_.emplace_back(same_as_[k] == k ? tensors[k]->owners.size() * ranks : 0);
+    }
+  }
+  /// True at the first time.
+  bool first(std::size_t tensor, std::int64_t tile, int rank) {
+    auto bit = met_[same_as_[tensor]][static_cast<std::size_t>(tile * ranks_ + rank)];
+    const bool is_first = !bit;
+    bit = true;
+    return is_first;
+  }
+  bool has(std::size_t tensor, std::int64_t tile, int rank) const {
+    return met_[same_as_[tensor]][static_cast<std::size_t>(tile * ranks_ + rank)];
+  }
+
+ private:
+  int ranks_;
+  std::vector<std::size_t> same_as_;
+  std::vector<std::vector<bool>> met_;
 };
 
 }  // namespace ricci::inline v1::dist

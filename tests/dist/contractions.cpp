@@ -126,6 +126,23 @@ TEST_CASE("The tensor stays whose stay moves the fewest bytes") {
   CHECK_THAT(product.explain(), Catch::Matchers::ContainsSubstring("considered   A stays"));
 }
 
+TEST_CASE("A tensor times itself travels once") {
+  const int size = engine().size();
+  const auto grid = engine().grid({size});
+  auto a = engine().tensor(DType::f64, {8, 8}, {2}, grid.cyclic({{0, 1}}));
+  auto c = engine().tensor(DType::f64, {8, 8}, {2}, grid.cyclic({{1}}));
+  fill<double>(a, 1);
+  dist::EinsumOptions options;
+  options.stationary = dist::Stationary::output;
+  const auto plan = engine().plan_einsum("ki,kj->ij", {a, a}, c, options);
+  for (const auto bytes : plan.info().received) CHECK(bytes <= 8 * 8 * 8);
+  run_and_count(plan);
+  const auto values = whole<double>({8, 8}, 1), got = everywhere<double>(c);
+  double sum = 0;
+  for (int k = 0; k < 8; ++k) sum += values[k * 8 + 3] * values[k * 8 + 6];
+  CHECK(got[3 * 8 + 6] == sum);
+}
+
 TEST_CASE("Replicas divide the sum and receive less") {
   if (engine().size() < 4) return;
   // Four ranks as two replicas of a column: with one, each needs all of B, with two the half of it.

@@ -2,30 +2,6 @@
 #include "dist/ranks.hpp"
 
 namespace ricci::tests::dist_errors {
-namespace {
-
-using Catch::Matchers::ContainsSubstring;
-
-/// Throws an E on every rank, whose text has `part`.
-template <class E>
-void check_refused(const std::function<void()>& call, const std::string& part) {
-  int refused = 0;
-  std::string text;
-  try {
-    call();
-  } catch (const E& error) {
-    refused = 1;
-    text = error.what();
-  } catch (const std::exception& error) {
-    text = error.what();
-  }
-  CHECK_THAT(text, ContainsSubstring(part));
-  MPI_Allreduce(MPI_IN_PLACE, &refused, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  CHECK(refused == 1);
-}
-
-}  // namespace
-
 TEST_CASE("Tensors are checked") {
   const auto grid = engine().grid({engine().size()});
   const auto make = [&](std::vector<std::int64_t> extents, std::vector<std::int64_t> tiles,

@@ -4,6 +4,7 @@
 #include <starpu_mpi.h>
 
 #include <cstdlib>
+#include <functional>
 #include <random>
 
 #include "catch.hpp"
@@ -91,6 +92,24 @@ inline void run_and_count(const dist::Plan& plan) {
   auto received = sent_to();
   for (std::size_t rank = 0; rank < received.size(); ++rank) received[rank] -= before[rank];
   CHECK(received == plan.info().received);
+}
+
+/// Throws an E on every rank, whose text has `part`.
+template <class E>
+void check_refused(const std::function<void()>& call, const std::string& part) {
+  int refused = 0;
+  std::string text;
+  try {
+    call();
+  } catch (const E& error) {
+    refused = 1;
+    text = error.what();
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring(part));
+  MPI_Allreduce(MPI_IN_PLACE, &refused, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  CHECK(refused == 1);
 }
 
 /// A random grid of at most all ranks, and a random way to divide a tensor by it.
