@@ -78,7 +78,7 @@ TEST_CASE("Random contractions in tiles are the core's") {
   Random cases(7), random(8);  // the first ask for the same kernels on any number of ranks
   using enum dist::Stationary;
   const dist::Stationary all[] = {fewest_bytes, output, first, second};
-  for (int trial = 0; trial < 8; ++trial) {
+  for (int trial = 0; trial < fuzz::cases(8); ++trial) {
     auto one = random_case(cases);
     while (Layout::row_major(DType::u8, one.extents[0]).elements() > 2000) one = random_case(cases);
     const double beta = trial % 3;
