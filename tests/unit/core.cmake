@@ -48,6 +48,7 @@ if(RICCI_CPU)
   ricci_test(lane_functions LABEL unit PROGRAM runtime SOURCES lane_functions.cpp LIBS ricci_runtime)
   ricci_test(half_results LABEL unit PROGRAM runtime SOURCES half_results.cpp LIBS ricci_runtime)
   ricci_test(turned_operands LABEL unit PROGRAM runtime SOURCES turned_operands.cpp LIBS ricci_runtime)
+  ricci_test(complex_sums LABEL unit PROGRAM runtime SOURCES complex_sums.cpp LIBS ricci_runtime)
   if(RICCI_CUDA)
     # What calls ask of the driver, by one in its place.
     add_library(unit_fake_driver SHARED fake_driver.cpp)

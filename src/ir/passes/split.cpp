@@ -353,7 +353,10 @@ class Splitter {
           products && limits_.tile_points > 0 && values >= 2 * limits_.tile_least && (!side_by_side() || short_rows());
       if (worth_cutting(values, points) && limits_.lanes_bytes > 0 && !tiles_of_products) {
         constexpr std::int64_t kRows = 4;  // which hide how long an addition takes by themselves
-        const auto lanes_bytes = points < kRows ? limits_.lanes_bytes : limits_.vector_bytes;
+        // Complex sums are held one by one: as many as a kernel goes on with in one run of neighbours.
+        constexpr std::int64_t kComplexLanes = 8;
+        const auto of_few = is_complex(node.type) ? kComplexLanes * size_of(node.type) : limits_.lanes_bytes;
+        const auto lanes_bytes = points < kRows ? of_few : limits_.vector_bytes;
         if (const auto tiles = cut_of_reduction(program, node, points, values))
           return cut_reduction(step, static_cast<NodeId>(id), {{*tiles}, lanes_bytes}, depends[id]);
       }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "ir/operation_types.hpp"
 #include "kernel/program/loops.hpp"
 #include "plan/enumerate/parts.hpp"
 #include "plan/enumerate/plain.hpp"
@@ -149,7 +150,10 @@ class PlainCpuEnumerator {
   /// Of a round, and of a load and an operation, for one value or one vector of them.
   static constexpr double kRound = 4, kLoad = 0.5, kOperation = 0.5, kComplex = 2;
   double cycles_of(const CountedNode& counted) const {
-    return is_complex(program_.nodes[static_cast<std::size_t>(counted.node)].type) ? kComplex : kOperation;
+    const auto& node = program_.nodes[static_cast<std::size_t>(counted.node)];
+    // Conjugations and the like are one operation each, as counts_of() has it.
+    const bool counts = node.kind != NodeKind::guard && (node.kind != NodeKind::op || ir::is_counted(node.op));
+    return counts && is_complex(node.type) ? kComplex : kOperation;
   }
   /// Of all rounds, in cycles of one thread.
   struct Cycles {
@@ -377,7 +381,8 @@ class PlainCpuEnumerator {
       const auto is_lane = [&](std::size_t q) { return static_cast<int>(q) == priced.lane; };
       bool apart = false, by_lanes = false;  // rows of a tile, or of the lanes of a vector
       for (std::size_t q = 0; q < step.size(); ++q) {
-        apart = apart || (step[q] != 0 && priced.tile.count(q) > 1 && !is_lane(q));
+        const bool neighbours = priced.lane < 0 && std::abs(step[q]) == 1;  // of one row, one by one
+        apart = apart || (step[q] != 0 && priced.tile.count(q) > 1 && !is_lane(q) && !neighbours);
         by_lanes = by_lanes || (is_lane(q) && std::abs(step[q]) > 1);
       }
       if (!(apart || by_lanes) || reached(load.offset, program_.indices) * size_of(load.type) <= device_.l2_bytes)
