@@ -115,7 +115,7 @@ class Finder {
              add_products(sum, n.operand[1], negative != (n.op == OpCode::sub), outside);
     }
     auto& terms = found_.terms;
-    Term term{{negative, outside}, {{}, {}, sum.over}};
+    ProductTerm term{{negative, outside}, {{}, {}, sum.over}};
     Nodes inside;
     if (!add_factors(id, term, inside)) return false;
     found_.changed = found_.changed || term.weight.outside.size() > outside.size() || !terms.empty();
@@ -126,7 +126,7 @@ class Finder {
   }
 
   /// Whether a product was there before, with another number in front of it: both are one.
-  bool is_merged(const Term& term) {
+  bool is_merged(const ProductTerm& term) {
     const auto multiple = multiple_of(term.weight);
     for (auto& other : found_.terms) {
       if (other.product.first != term.product.first || other.product.second != term.product.second ||
@@ -141,7 +141,7 @@ class Finder {
   }
 
   /// The number that a product is multiplied by, where it is one.
-  std::optional<Scalar> multiple_of(const Weight& weight) const {
+  std::optional<Scalar> multiple_of(const TermWeight& weight) const {
     if (weight.multiple) return weight.multiple;
     Scalar number = weight.negative ? -1 : 1;
     for (const auto id : weight.outside) {
@@ -152,7 +152,7 @@ class Finder {
   }
 
   /// Factors of a product; those of a sum among them, too, as all are summed in the end.
-  bool add_factors(NodeId id, Term& term, Nodes& inside) {
+  bool add_factors(NodeId id, ProductTerm& term, Nodes& inside) {
     const auto& n = node(id);
     auto& over = term.product.over;
     if (--room_ < 0) return false;
@@ -175,7 +175,7 @@ class Finder {
   }
 
   /// Two factors that have all indices of the others between them: the two with the most elements.
-  bool choose_sides(const Nodes& inside, Product& product) {
+  bool choose_sides(const Nodes& inside, FactoredSum& product) {
     const auto& uses = found_.uses;
     double most = 0;
     for (std::size_t x = 0; x < inside.size(); ++x) {
@@ -275,7 +275,7 @@ class Finder {
   }
 
   /// Three factors and more, pair by pair, where that multiplies any by tiles.
-  bool multiply_pairs(Nodes inside, Product& product) {
+  bool multiply_pairs(Nodes inside, FactoredSum& product) {
     constexpr std::size_t kMostFactors = 16;
     if (inside.size() < 3 || inside.size() > kMostFactors) return false;
     std::vector<Indices> factors;
@@ -309,7 +309,7 @@ class Finder {
     if (found_.is_partial(of)) found_.partial[found_.number(of)].partner = partner;
   }
 
-  NodeId add_partial(Product product, Indices uses) {
+  NodeId add_partial(FactoredSum product, Indices uses) {
     found_.loads.push_back(larger_load(found_.loads[at(product.first[0])], found_.loads[at(product.second[0])]));
     found_.partial.push_back({std::move(product)});
     found_.uses.push_back(std::move(uses));
@@ -323,7 +323,7 @@ class Finder {
   /// Whether all products are over the same results, and what is done with them can follow. Says what is apart.
   bool fits() {
     const auto& terms = found_.terms;
-    const auto free_of = [&](const Product& product) {
+    const auto free_of = [&](const FactoredSum& product) {
       auto free = either(found_.uses[at(product.first.front())], found_.uses[at(product.second.front())]);
       for (const int q : product.over) free[at(q)] = false;
       return free;
@@ -363,7 +363,7 @@ class Finder {
                       ((top.operand[0] == found_.root && lies_alike(top.operand[1])) ||
                        (top.operand[1] == found_.root && lies_alike(top.operand[0])));
     return (statement.value == found_.root || adds) && program_.buffers[at(statement.buffer)].type == found_.type &&
-           std::all_of(found_.addends.begin(), found_.addends.end(), [&](const Addend& addend) {
+           std::all_of(found_.addends.begin(), found_.addends.end(), [&](const ProductAddend& addend) {
              const auto& outside = addend.weight.outside;
              return lies_alike(addend.node) &&
                     std::all_of(outside.begin(), outside.end(), [&](NodeId id) { return is_number(id); });
@@ -396,7 +396,7 @@ struct Shape {
   }
 };
 
-Shape shape_of(const Step& step, const Product& product) {
+Shape shape_of(const Step& step, const FactoredSum& product) {
   const auto& program = step.program;
   Shape shape;
   const NodeId sides[] = {product.first.front(), product.second.front()};
@@ -471,7 +471,7 @@ std::optional<ProductTerms> shared(const Step& step, const ProductTerms& terms) 
     made.loads.push_back(-1);
     for (const auto member : members) {
       const auto place = shape_of(step, terms.terms[member].product).place;
-      Addend addend{terms.terms[member].weight, id, std::vector<int>(step.program.indices.size())};
+      ProductAddend addend{terms.terms[member].weight, id, std::vector<int>(step.program.indices.size())};
       for (std::size_t k = 0; k < place.size(); ++k) addend.renamed[at(place[k])] = shape.place[k];
       made.addends.push_back(std::move(addend));
     }

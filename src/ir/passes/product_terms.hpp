@@ -14,32 +14,32 @@ namespace ricci::ir {
 using Nodes = std::vector<NodeId>;
 
 /// sum(over : first * second); both sides are products of what is listed.
-struct Product {
+struct FactoredSum {
   Nodes first, second;
   std::vector<int> over;
 };
 
 /// A product of some factors, which a step of its own leaves in workspace.
 struct PartialProduct {
-  Product product;
+  FactoredSum product;
   NodeId partner = -1;  ///< what it is multiplied with next; -1: nothing
 };
 
 /// What something is multiplied by before it is added.
-struct Weight {
+struct TermWeight {
   bool negative = false;
   Nodes outside;
   std::optional<Scalar> multiple = {};  ///< in place of what is outside, and of the sign
 };
 
-struct Term {
-  Weight weight;
-  Product product;
+struct ProductTerm {
+  TermWeight weight;
+  FactoredSum product;
 };
 
 /// What is added to the products, without a sum.
-struct Addend {
-  Weight weight;
+struct ProductAddend {
+  TermWeight weight;
   NodeId node = -1;
   std::vector<int> renamed = {};  ///< per index, the one in its place where a partial product is read; none: itself
 };
@@ -51,8 +51,8 @@ enum class ResultRead : std::uint8_t { none, there, elsewhere };
 struct ProductTerms {
   NodeId root = -1;
   DType type = DType::f64;
-  std::vector<Term> terms;
-  std::vector<Addend> addends;
+  std::vector<ProductTerm> terms;
+  std::vector<ProductAddend> addends;
   std::vector<PartialProduct> partial;  ///< each before those that it is a factor of
   Indices free;                         ///< of the products
   bool changed = false;                 ///< whether any of it is another step

@@ -84,7 +84,7 @@ class Steps {
     }
     return read;
   }
-  ResultRead reads(const Product& product) const { return std::max(reads(product.first), reads(product.second)); }
+  ResultRead reads(const FactoredSum& product) const { return std::max(reads(product.first), reads(product.second)); }
 
   /// Whether products can be added where the result lies: nothing reads of it but what is added there.
   bool adds_in_place() const {
@@ -98,10 +98,10 @@ class Steps {
                          [](ResultRead read) { return read == ResultRead::none; });
     }
     return std::all_of(terms_.terms.begin(), terms_.terms.end(),
-                       [&](const Term& term) {
+                       [&](const ProductTerm& term) {
                          return std::max(reads(term.weight.outside), reads(term.product)) == ResultRead::none;
                        }) &&
-           std::all_of(terms_.addends.begin(), terms_.addends.end(), [&](const Addend& addend) {
+           std::all_of(terms_.addends.begin(), terms_.addends.end(), [&](const ProductAddend& addend) {
              return std::max(reads(addend.weight.outside), reads({addend.node})) <= ResultRead::there;
            });
   }
@@ -127,14 +127,14 @@ class Steps {
   }
 
   /// Factors of a product of tiles, each as a tensor.
-  void make_factors(const Product& product) {
+  void make_factors(const FactoredSum& product) {
     if (!tiles(product)) return;
     for (const auto* side : {&product.first, &product.second}) {
       if (!is_load(from_, terms_, *side) && !made_.contains(*side)) made_[*side] = made(*side);
     }
   }
 
-  bool tiles(const Product& product) const {
+  bool tiles(const FactoredSum& product) const {
     return reuses(program_, terms_.uses[at(product.first.front())], terms_.uses[at(product.second.front())],
                   product.over);
   }
@@ -188,7 +188,7 @@ class Steps {
     return value;
   }
 
-  NodeId product_of(StepPiece& piece, const Product& product) const {
+  NodeId product_of(StepPiece& piece, const FactoredSum& product) const {
     auto& builder = piece.builder;
     const auto side = [&](const Nodes& factors) {
       const auto known = made_.find(factors);
@@ -204,7 +204,7 @@ class Steps {
   }
 
   /// The value before (-1: none) and a weighted one.
-  NodeId plus(StepPiece& piece, NodeId before, const Weight& weight, NodeId value) const {
+  NodeId plus(StepPiece& piece, NodeId before, const TermWeight& weight, NodeId value) const {
     auto& builder = piece.builder;
     if (weight.multiple) {
       value = builder.op(OpCode::mul, terms_.type, builder.constant(*weight.multiple, terms_.type), value);

@@ -223,8 +223,10 @@ class GpuGroupEnumerator {
     double least = std::numeric_limits<double>::infinity();
     for (std::int64_t chunk = kUnit; chunk <= atom_->most_depth; chunk += kUnit) {
       double cost = 0;
-      for (const auto& product : products_)
-        cost += static_cast<double>(depth_of(product, chunk) / chunk * (chunk + kBarrier));
+      for (const auto& product : products_) {
+        const auto rounds = depth_of(product, chunk) / chunk;
+        cost += static_cast<double>(rounds * (chunk + kBarrier));
+      }
       if (cost > least) continue;
       least = cost;
       chunk_ = chunk;
@@ -331,7 +333,8 @@ class GpuGroupEnumerator {
         if (!fits) break;
         const auto per_warp = [&](Indices side) { return size_of_side(side) >> std::popcount(side & set); };
         const auto rows = per_warp(rows_of(product)), columns = per_warp(columns_of(product));
-        fits = rows >= atom_->per_lane * kRowLanes && columns >= atom_->per_lane * kColumnLanes;
+        fits = rows >= std::int64_t{atom_->per_lane} * kRowLanes &&
+               columns >= std::int64_t{atom_->per_lane} * kColumnLanes;
         cost += static_cast<double>(rows + columns);
       }
       if (!fits || cost >= least) continue;
