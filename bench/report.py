@@ -235,7 +235,7 @@ HEADLINES = [
     ("four_index-h2o_ccpvdz-f64-intel-xeon-x2", "four indices of water", lambda r: against(r["cases"][0])),
     ("contract-tccg48-f64-h200", "48 contractions, f64", lambda r: over(r, "cutensor", "cuTENSOR's best")),
     ("contract-talsh300-f64-h200", "150 random contractions, f64", lambda r: over(r, "cutensor", "cuTENSOR's best")),
-    ("contract-tccg48-c128-h200", "48 contractions, c128", lambda r: over(r, "cutensor", "cuTENSOR's best")),
+    ("run-everyday_f32-h200", "79 everyday programs, f32", lambda r: over(r, "torch", "PyTorch")),
     ("run-ccsd_t_18_size_c-h200", "18 contractions of triples in one, f64", lambda r: f"{r['cases'][0]['ms']:.2f} ms, {r['speed_over']['cutensor']['geomean']:.1f}x cuTENSOR one by one"),
     ("run-count_pairs_2e36-h200", "2^36 pairs of many-body states", lambda r: f"{r['cases'][0]['ms']:.0f} ms"),
 ]
@@ -286,8 +286,27 @@ def counting_table(results):
     return lines + [""]
 
 
+def is_everyday(result):
+    return result["set"].startswith("everyday_")
+
+
+def everyday_table(results):
+    """Programs of a statement or a few beside PyTorch: few words of many."""
+    rows = [r for r in results if r["bench"] == "run" and is_everyday(r)]
+    if not rows:
+        return []
+    lines = ["Programs of a statement or a few ([bench/everyday_cases.py](../bench/everyday_cases.py)), share of a copy of the bytes that they must move, and speed over PyTorch (1 is as fast):", ""]
+    lines += ["| type | device | programs | share, median | over PyTorch, worst | median | geometric mean | slower than PyTorch |", "|" + "---|" * 8]
+    for r in sorted(rows, key=lambda r: (r["device"], r["dtype"])):
+        s = r["speed_over"]["torch"]
+        ratios = sorted((c["peers"]["torch"] / c["ms"], c["id"].rsplit("_", 1)[0] if c["id"].endswith(r["dtype"]) else c["id"]) for c in r["cases"])
+        slower = ", ".join(f"{name} {ratio:.2f}" for ratio, name in ratios if ratio < 0.95)
+        lines.append(f"| {r['dtype']} | {r['device']} | {len(r['cases'])} | {r['summary']['median']:.2f} | {s['min']:.2f} | {s['median']:.2f} | {s['geomean']:.2f} | {slower or '-'} |")
+    return lines + [""]
+
+
 def program_table(results):
-    rows = [r for r in results if r["bench"] == "run" and not counts_pairs(r)]
+    rows = [r for r in results if r["bench"] == "run" and not counts_pairs(r) and not is_everyday(r)]
     if not rows:
         return []
     lines = [
@@ -391,7 +410,7 @@ def waves_table(results):
 
 def section(read, drawn):
     results = [result for _, result in read]
-    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + cold_table(results) + slow_table(results) + predicted_table(results) + waves_table(results) + einsum_table(results) + four_index_table(results) + program_table(results) + counting_table(results) + compare_table(results) + latency_table(results)
+    lines = permute_table(results) + sweep_table(results) + plot_lines(drawn) + contract_table(results) + cold_table(results) + slow_table(results) + predicted_table(results) + waves_table(results) + einsum_table(results) + four_index_table(results) + everyday_table(results) + program_table(results) + counting_table(results) + compare_table(results) + latency_table(results)
     lines.append("Each row is a file in [bench/results](../bench/results), with device, date, commit and command.")
     return "\n".join(lines) + "\n"
 
