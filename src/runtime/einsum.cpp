@@ -36,8 +36,8 @@ ir::EinsumProblem problem_of(std::string_view spec, std::span<const Layout> inpu
   return problem;
 }
 
-/// threads: of a CPU.
-ir::PathOptions path_options(const ir::EinsumProblem& problem, const EinsumOptions& options, int threads) {
+/// On a CPU the path of one thread: another one's sums have other bits.
+ir::PathOptions path_options(const ir::EinsumProblem& problem, const EinsumOptions& options) {
   ir::PathOptions path;
   path.workspace_limit = options.workspace_limit;
   if (ir::has_one_path(problem)) return path;
@@ -45,7 +45,7 @@ ir::PathOptions path_options(const ir::EinsumProblem& problem, const EinsumOptio
   if (options.path != EinsumOptions::Path::time) return path;
   const auto type = ir::compute_type(problem);
   const auto target = runtime::target_of(options);
-  const auto rates = target.device == Device::cpu ? plan::step_rates(runtime::cpu_model(target.cpu, threads), type)
+  const auto rates = target.device == Device::cpu ? plan::step_rates(runtime::cpu_model(target.cpu, 1), type)
                                                   : plan::step_rates(runtime::gpu_model(target), type);
   path.minimise = ir::PathOptions::Minimise::time;
   path.rates = {rates.flops_per_us, rates.bytes_per_us, rates.start_us, rates.nest_flops_per_us, rates.term_us};
@@ -87,7 +87,7 @@ Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs,
   return on_stack_of(kPlainStack, [&] {
     Impl::Subject subject;
     const auto problem = problem_of(spec, inputs, output, options);
-    const auto path = path_options(problem, options, impl_->threads_of(options));
+    const auto path = path_options(problem, options);
     if (has_constants(options)) {
       auto split = ir::lower_constant_einsum(problem, options.device == Device::cpu, path);
       Impl::Subject packing;
@@ -128,8 +128,7 @@ std::string explain_path(std::string_view spec, std::span<const Layout> inputs, 
   return on_stack_of(kPlainStack, [&] {
     const auto output = einsum_output(spec, inputs);
     const auto problem = problem_of(spec, inputs, output, options);
-    const int threads = options.threads > 0 ? options.threads : runtime::default_threads();
-    return ir::print(ir::find_path(problem, path_options(problem, options, threads)));
+    return ir::print(ir::find_path(problem, path_options(problem, options)));
   });
 }
 
