@@ -159,9 +159,10 @@ TEST_CASE("of two measurements of a device each rate is the better one, and what
       {{2, 30, 24, 18, 22, 13, 10, 6, 117, 0.1, 1}, {4, 40, 50, 40, 41, 20, 21, 10, 230, 0, 1}}};
   const auto better = plan::better_of(latest, before);
   REQUIRE(better.rates.size() == 3);
-  CHECK(plan::print({{better.of(1)}}) == plan::print({{before.of(1)}}));
-  CHECK(plan::print({{better.of(2)}}) == plan::print({{{2, 30, 25, 19, 22, 13, 11, 6, 117, 0.1, 1}}}));
-  CHECK(plan::print({{better.of(4)}}) == plan::print({{latest.of(4)}}));
+  const auto printed = [](const plan::MemoryRates& rates) { return plan::print(plan::MeasuredMemory{{rates}}); };
+  CHECK(printed(better.of(1)) == printed(before.of(1)));
+  CHECK(printed(better.of(2)) == printed({2, 30, 25, 19, 22, 13, 11, 6, 117, 0.1, 1}));
+  CHECK(printed(better.of(4)) == printed(latest.of(4)));
   CHECK(plan::print(plan::better_of(latest, {})) == plan::print(latest));
 }
 
