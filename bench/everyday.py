@@ -11,9 +11,7 @@ lies beside it: in f64, c128 and i8, and for all types with --check. Then ricci-
 
 import argparse
 import json
-import math
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,6 +21,7 @@ import torch
 
 from doubles import median_ms
 from everyday_cases import CASES
+from join import summary
 
 TYPES = {
     "f64": torch.float64,
@@ -67,17 +66,6 @@ def compare(case, dtype, ricci, device, folder):
         scale = max(float(want.abs().max()), 1e-300)
         worst = max(worst, float((found.reshape(want.shape) - want).abs().max()) / scale)
     return worst
-
-
-def summary(ratios):
-    ordered = sorted(ratios)
-    return {
-        "min": ordered[0],
-        "p10": ordered[len(ordered) // 10],
-        "median": statistics.median(ordered),
-        "geomean": math.exp(statistics.fmean(map(math.log, ordered))),
-        "max": ordered[-1],
-    }
 
 
 def main():

@@ -154,12 +154,13 @@ std::optional<ir::Sequence> in_steps(const ir::Sequence& lowered, std::int64_t w
                                      std::vector<ir::Sequence>* considered, const Ways& ways_of, const Us& us_of,
                                      const Most& most_of) {
   std::optional<ir::Sequence> made;
-  for (std::size_t k = 0; k < (made ? *made : lowered).steps.size(); ++k) {
-    const auto steps = (made ? *made : lowered).steps.size();
-    std::vector<ir::Sequence> ways = ways_of(made ? *made : lowered, k);
+  const auto sequence = [&]() -> const ir::Sequence& { return made ? *made : lowered; };
+  for (std::size_t k = 0; k < sequence().steps.size(); ++k) {
+    const auto steps = sequence().steps.size();
+    std::vector<ir::Sequence> ways = ways_of(sequence(), k);
     std::erase_if(ways, [&](const ir::Sequence& way) { return !way.fits(workspace_limit); });
     if (ways.empty()) continue;
-    double least = most_of((made ? *made : lowered).steps[k]);
+    double least = most_of(sequence().steps[k]);
     std::size_t count = 1;
     for (auto& way : ways) {
       if (considered != nullptr) considered->push_back(way);

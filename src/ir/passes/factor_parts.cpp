@@ -59,8 +59,7 @@ Sequence products_of_parts(Sequence sequence, std::size_t step, NodeId sum, cons
     rest.builder.store(rest.buffer(statement.buffer, true), rest.affine(statement.offset), stored, statement.step);
   }
   made.push_back(rest.finish());
-  const auto at = sequence.steps.begin() + static_cast<std::ptrdiff_t>(step);
-  sequence.steps.insert(sequence.steps.erase(at), made.begin(), made.end());
+  replace_step(sequence, step, std::move(made));
   verify(sequence);
   return sequence;
 }

@@ -14,12 +14,18 @@ std::vector<Indices> index_uses(const Program& program) {
     for (std::size_t q = 0; node.kind == NodeKind::load && q < uses.size(); ++q)
       uses[q] = node.offset.coefficient[q] != 0;
     for (int k = 0; k < operand_count(node); ++k) uses = either(uses, made[at(node.operand[k])]);
-    for (const int q : node.over) {
-      if (node.kind == NodeKind::reduce) uses[at(q)] = false;
-    }
+    for (const int q : node.over) uses[at(q)] = false;
     made.push_back(std::move(uses));
   }
   return made;
+}
+
+std::vector<int> by_memory(const Indices& which, const Affine& access) {
+  std::vector<int> order;
+  for (const auto q : by_falling_stride(access, which)) {
+    if (which[q]) order.push_back(static_cast<int>(q));
+  }
+  return order;
 }
 
 Indices either(const Indices& x, const Indices& y) {

@@ -9,8 +9,11 @@ namespace ricci::ir {
 
 using Indices = std::vector<bool>;  ///< per index of the program, whether it is meant
 
-/// Per node, the indices that its value depends on: not those that it is a sum over.
+/// Per node, the indices that its value depends on: not those that it runs over.
 std::vector<Indices> index_uses(const Program& program);
+
+/// Indices in the order in which an access goes through memory, slowest first; those that it has not come last.
+std::vector<int> by_memory(const Indices& which, const Affine& access);
 
 Indices either(const Indices& x, const Indices& y);
 bool within(const Indices& few, const Indices& many);

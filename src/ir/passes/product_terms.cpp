@@ -1,7 +1,6 @@
 #include "ir/passes/product_terms.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -434,33 +433,38 @@ std::optional<ProductTerms> product_terms(const Step& step) { return Finder(step
 std::optional<ProductTerms> shared(const Step& step, const ProductTerms& terms) {
   auto made = terms;
   made.terms.clear();
+  struct Member {
+    const ProductTerm* term;
+    std::vector<int> place;  ///< of its indices in the shape
+  };
   struct Class {
     Shape shape;
-    std::vector<std::size_t> members;
+    std::vector<Member> members;
   };
   std::vector<Class> classes;
-  for (std::size_t t = 0; t < terms.terms.size(); ++t) {
-    const auto& product = terms.terms[t].product;
+  for (const auto& term : terms.terms) {
+    const auto& product = term.product;
     const auto is_tensor = [&](const Nodes& side) {
       return is_load(step, terms, side) && !terms.is_partial(side.front());
     };
     if (!is_tensor(product.first) || !is_tensor(product.second)) {
-      made.terms.push_back(terms.terms[t]);
+      made.terms.push_back(term);
       continue;
     }
     auto shape = shape_of(step, product);
+    Member member{&term, shape.place};
     const auto same =
         std::find_if(classes.begin(), classes.end(), [&](const Class& one) { return one.shape == shape; });
     if (same == classes.end()) {
-      classes.push_back({std::move(shape), {t}});
-      continue;
+      classes.push_back({std::move(shape), {std::move(member)}});
+    } else {
+      same->members.push_back(std::move(member));
     }
-    same->members.push_back(t);
   }
   if (std::all_of(classes.begin(), classes.end(), [](const Class& one) { return one.members.size() == 1; }))
     return std::nullopt;
   for (const auto& [shape, members] : classes) {
-    const auto& first = terms.terms[members.front()];
+    const auto& first = *members.front().term;
     if (members.size() == 1) {
       made.terms.push_back(first);
       continue;
@@ -469,14 +473,13 @@ std::optional<ProductTerms> shared(const Step& step, const ProductTerms& terms) 
     made.partial.push_back({first.product});
     made.uses.push_back(terms.free);
     made.loads.push_back(-1);
-    for (const auto member : members) {
-      const auto place = shape_of(step, terms.terms[member].product).place;
-      ProductAddend addend{terms.terms[member].weight, id, std::vector<int>(step.program.indices.size())};
+    for (const auto& [term, place] : members) {
+      ProductAddend addend{term->weight, id, std::vector<int>(step.program.indices.size())};
       for (std::size_t k = 0; k < place.size(); ++k) addend.renamed[at(place[k])] = shape.place[k];
       made.addends.push_back(std::move(addend));
     }
   }
-  made.apart = made.changed = true;
+  made.apart = true;
   made.scaled_last = false;
   return made;
 }

@@ -1,9 +1,7 @@
 #include "ir/passes/products_apart.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "ir/passes/product_terms.hpp"
@@ -16,16 +14,13 @@ namespace {
 class Steps {
  public:
   Steps(const Sequence& sequence, std::size_t step, const ProductTerms& terms)
-      : sequence_(sequence), from_(sequence.steps[step]), program_(from_.program), terms_(terms) {}
+      : sequence_(sequence), step_(step), from_(sequence.steps[step]), program_(from_.program), terms_(terms) {}
 
-  Sequence run(std::size_t step) {
+  Sequence run() {
     make_all();
-    auto made = std::move(sequence_);
-    const auto place = made.steps.begin() + static_cast<std::ptrdiff_t>(step);
-    made.steps.insert(made.steps.erase(place), std::make_move_iterator(steps_.begin()),
-                      std::make_move_iterator(steps_.end()));
-    verify(made);
-    return made;
+    replace_step(sequence_, step_, std::move(steps_));
+    verify(sequence_);
+    return std::move(sequence_);
   }
 
  private:
@@ -39,7 +34,8 @@ class Steps {
     Rows sum;
     const bool in_place = here > 0 && adds_in_place();
     if (here > 0 && !in_place)
-      sum = add_rows(sequence_, program_, order_of(terms_.free, statement.offset), 0, terms_.type, "sum");
+      sum = add_rows(sequence_, program_, order_of(terms_.free, statement.offset, statement.offset), 0, terms_.type,
+                     "sum");
     const auto sum_of = [&](StepPiece& piece) {
       if (!in_place) return piece.load(sequence_, sum, -1);
       return piece.builder.load(piece.buffer(statement.buffer), piece.affine(statement.offset));
@@ -108,21 +104,13 @@ class Steps {
 
   // ---- what lies in workspace
 
-  /// Indices in the order in which an access goes through memory, slowest first.
-  std::vector<int> order_of(const Indices& which, const Affine& access) const {
-    return order_of(which, access, access);
-  }
-  /// The same, slowest of all those that the access has not, as another one goes through memory.
-  std::vector<int> order_of(const Indices& which, const Affine& access, const Affine& other) const {
-    std::vector<int> order;
-    for (std::size_t q = 0; q < which.size(); ++q) {
-      if (which[q]) order.push_back(static_cast<int>(q));
-    }
-    const auto place = [&](int q) {
-      const auto step = std::abs(access.coefficient[at(q)]), step_of_other = std::abs(other.coefficient[at(q)]);
-      return std::tuple(step != 0, -step, step != 0 ? 0 : -step_of_other);
-    };
-    std::stable_sort(order.begin(), order.end(), [&](int x, int y) { return place(x) < place(y); });
+  /// Indices in the order in which an access goes through memory; slowest of all those that it has not, as another one
+  /// goes through it.
+  static std::vector<int> order_of(const Indices& which, const Affine& access, const Affine& other) {
+    auto has = which, lacks = which;
+    for (std::size_t q = 0; q < which.size(); ++q) (access.coefficient[q] != 0 ? lacks : has)[q] = false;
+    auto order = by_memory(lacks, other);
+    for (const int q : by_memory(has, access)) order.push_back(q);
     return order;
   }
 
@@ -141,7 +129,7 @@ class Steps {
 
   Rows made(const Nodes& factors) {
     const auto load = terms_.loads[at(factors.front())];
-    const auto order = order_of(terms_.uses[at(factors.front())], node(load).offset);
+    const auto order = order_of(terms_.uses[at(factors.front())], node(load).offset, node(load).offset);
     const auto rows = add_rows(sequence_, program_, order, 0, terms_.type, "factor");
     StepPiece piece(from_);
     const auto value = multiplied(piece, factors);
@@ -223,7 +211,8 @@ class Steps {
   }
 
   Sequence sequence_;
-  const Step from_;
+  std::size_t step_;
+  const Step& from_;  // of what `sequence_` is a copy of
   const Program& program_;
   const ProductTerms& terms_;
   std::map<Nodes, Rows> made_;
@@ -237,8 +226,8 @@ std::vector<Sequence> products_apart(const Sequence& sequence, std::size_t step)
   std::vector<Sequence> ways;
   const auto terms = product_terms(sequence.steps[step]);
   if (!terms) return ways;
-  if (terms->changed || terms->apart) ways.push_back(Steps(sequence, step, *terms).run(step));
-  if (const auto once = shared(sequence.steps[step], *terms)) ways.push_back(Steps(sequence, step, *once).run(step));
+  if (terms->changed || terms->apart) ways.push_back(Steps(sequence, step, *terms).run());
+  if (const auto once = shared(sequence.steps[step], *terms)) ways.push_back(Steps(sequence, step, *once).run());
   return ways;
 }
 

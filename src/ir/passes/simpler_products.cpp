@@ -1,12 +1,12 @@
 #include "ir/passes/simpler_products.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ir/passes/index_uses.hpp"
 #include "ir/passes/precision.hpp"
 #include "ir/passes/step_piece.hpp"
 #include "ir/types.hpp"
@@ -166,16 +166,7 @@ class InReals {
 std::vector<Step> sum_apart(Sequence& sequence, const Step& step, const SumOfProducts& product) {
   const auto& program = step.program;
   const auto& sum = program.nodes[at(product.sum)];
-  const auto& to = program.statement().offset.coefficient;
-  std::vector<int> order;
-  for (std::size_t q = 0; q < program.indices.size(); ++q) {
-    const auto moves = [&](const Factor& operand) {
-      return program.nodes[at(operand.load)].offset.coefficient[q] != 0;
-    };
-    const bool over = std::find(sum.over.begin(), sum.over.end(), static_cast<int>(q)) != sum.over.end();
-    if (!over && (moves(product.first) || moves(product.second))) order.push_back(static_cast<int>(q));
-  }
-  std::stable_sort(order.begin(), order.end(), [&](int x, int y) { return std::abs(to[at(x)]) > std::abs(to[at(y)]); });
+  const auto order = by_memory(index_uses(program)[at(product.sum)], program.statement().offset);
   const auto rows = add_rows(sequence, program, order, 0, sum.type, "product");
   std::vector<Step> made;
   StepPiece piece(step);

@@ -9,6 +9,7 @@
 
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/cut_products.hpp"
+#include "ir/passes/index_uses.hpp"
 #include "ir/passes/step_piece.hpp"
 
 namespace ricci::ir {
@@ -19,24 +20,6 @@ std::int64_t power_from(std::int64_t value) {
   std::int64_t power = 1;
   while (power < value) power *= 2;
   return power;
-}
-
-/// Per node: indices that its value depends on.
-std::vector<std::vector<bool>> dependencies(const Program& program) {
-  std::vector<std::vector<bool>> depends(program.nodes.size(), std::vector<bool>(program.indices.size()));
-  for (std::size_t id = 0; id < depends.size(); ++id) {
-    const auto& node = program.nodes[id];
-    auto& own = depends[id];
-    if (node.kind == NodeKind::index) own[at(node.source)] = true;
-    for (std::size_t q = 0; node.kind == NodeKind::load && q < own.size(); ++q)
-      own[q] = node.offset.coefficient[q] != 0;
-    for (int k = 0; k < operand_count(node); ++k) {
-      const auto& below = depends[at(node.operand[k])];
-      for (std::size_t q = 0; q < own.size(); ++q)
-        own[q] = own[q] || (below[q] && !contains(node.over, static_cast<int>(q)));
-    }
-  }
-  return depends;
 }
 
 class Splitter {
@@ -55,9 +38,7 @@ class Splitter {
       }
       origins[k] = origin_;
       origins.insert(origins.begin() + static_cast<std::ptrdiff_t>(k), made.size() - 1, origin_);
-      const auto place = sequence_.steps.begin() + static_cast<std::ptrdiff_t>(k);
-      sequence_.steps.insert(sequence_.steps.erase(place), std::make_move_iterator(made.begin()),
-                             std::make_move_iterator(made.end()));
+      replace_step(sequence_, k, std::move(made));
     }
     return std::move(sequence_);
   }
@@ -314,7 +295,7 @@ class Splitter {
   std::vector<Step> cut_reduction(const Step& step) {
     const auto& program = step.program;
     const auto free = program.free_indices();
-    const auto depends = dependencies(program);
+    const auto depends = index_uses(program);
     const bool alone = std::count_if(program.nodes.begin(), program.nodes.end(),
                                      [](const Node& node) { return node.kind == NodeKind::reduce; }) == 1;
     for (std::size_t id = 0; id < program.nodes.size(); ++id) {

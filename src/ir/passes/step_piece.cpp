@@ -22,6 +22,12 @@ std::string fresh_name(const Sequence& sequence, const std::string& stem) {
   return name;
 }
 
+void replace_step(Sequence& sequence, std::size_t step, std::vector<Step> others) {
+  const auto place = sequence.steps.begin() + static_cast<std::ptrdiff_t>(step);
+  sequence.steps.insert(sequence.steps.erase(place), std::make_move_iterator(others.begin()),
+                        std::make_move_iterator(others.end()));
+}
+
 Rows add_rows(Sequence& sequence, const Program& program, const std::vector<int>& order, std::size_t row, DType type,
               const std::string& stem) {
   return add_rows(sequence.storages, program, order, row, type, fresh_name(sequence, stem));

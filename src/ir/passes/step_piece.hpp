@@ -28,6 +28,9 @@ Rows add_rows(Sequence& sequence, const Program& program, const std::vector<int>
 Rows add_rows(std::vector<Storage>& storages, const Program& program, const std::vector<int>& order, std::size_t row,
               DType type, std::string name);
 
+/// Others in the place of a step.
+void replace_step(Sequence& sequence, std::size_t step, std::vector<Step> others);
+
 /// The stem, or one with a number, that names nothing in the sequence yet.
 std::string fresh_name(const Sequence& sequence, const std::string& stem);
 

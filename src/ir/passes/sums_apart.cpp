@@ -1,7 +1,6 @@
 #include "ir/passes/sums_apart.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -51,12 +50,7 @@ std::optional<Sequence> sums_apart(const Sequence& sequence, std::size_t step) {
   StepPiece rest(from);
   const auto& statement = program.statement();
   for (const auto id : sums) {
-    std::vector<int> order;
-    for (std::size_t q = 0; q < uses[at(id)].size(); ++q) {
-      if (uses[at(id)][q]) order.push_back(static_cast<int>(q));
-    }
-    const auto step_of = [&](int q) { return std::abs(statement.offset.coefficient[at(q)]); };
-    std::stable_sort(order.begin(), order.end(), [&](int x, int y) { return step_of(x) > step_of(y); });
+    const auto order = by_memory(uses[at(id)], statement.offset);
     const auto rows = add_rows(made, program, order, 0, program.nodes[at(id)].type, "common");
     StepPiece piece(from);
     const auto value = piece.copy(id);
@@ -67,9 +61,7 @@ std::optional<Sequence> sums_apart(const Sequence& sequence, std::size_t step) {
   const auto value = rest.copy(statement.value);
   rest.builder.store(rest.buffer(statement.buffer, true), rest.affine(statement.offset), value, statement.step);
   steps.push_back(rest.finish());
-  const auto place = made.steps.begin() + static_cast<std::ptrdiff_t>(step);
-  made.steps.insert(made.steps.erase(place), std::make_move_iterator(steps.begin()),
-                    std::make_move_iterator(steps.end()));
+  replace_step(made, step, std::move(steps));
   verify(made);
   return made;
 }

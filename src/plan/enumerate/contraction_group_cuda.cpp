@@ -268,9 +268,9 @@ class GpuGroupEnumerator {
 
   /// Multiply-adds of a multiprocessor in a cycle.
   double rate_of(const Product& product) const {
-    const auto rate = pipe_rate(device_.sm, kernel::find_atom(atom_->name), atom_->type, 1);
-    return kernel::find_atom(atom_->name) != nullptr ? rate
-                                                     : rate * multiply_add_rate(product.deep[0] + product.deep[1]);
+    const auto* atom = kernel::find_atom(atom_->name);  // null: multiply-adds
+    const auto rate = pipe_rate(device_.sm, atom, atom_->type, 1);
+    return atom != nullptr ? rate : rate * multiply_add_rate(product.deep[0] + product.deep[1]);
   }
 
   /// Of a block's pipeline, and of what lanes exchange.
@@ -415,19 +415,16 @@ class GpuGroupEnumerator {
           return *std::max_element(all.begin(), all.end(),
                                    [&](const Digit& x, const Digit& y) { return times(x) < times(y); });
         };
-        if (atom_->per_lane == 1) {
-          negative = products_[*next].negative;
-          order.push_back({*next, map.column});
-          order.back().row_run = run_of(*next, map.column, true);
-          order.back().column_run = run_of(*next, map.column, false);
-          left.erase(next);
-          continue;
+        Section section{*next, map.column};
+        if (atom_->per_lane > 1) {
+          section.row_pair = rows = chosen(rows, true);
+          section.column_pair = columns = chosen(columns, false);
+        } else {
+          section.row_run = run_of(*next, map.column, true);
+          section.column_run = run_of(*next, map.column, false);
         }
-        const auto pair = chosen(rows, true), across = chosen(columns, false);
-        rows = pair;
-        columns = across;
         negative = products_[*next].negative;
-        order.push_back({*next, map.column, pair, across});
+        order.push_back(std::move(section));
         left.erase(next);
       }
     }
