@@ -505,7 +505,8 @@ class PlainCudaEnumerator {
       const double waits = waits_of_sum(shape, tile, costs);
       rounds = waits / kWait, chain = waits / kChain;
     }
-    const double of_all = warps / (device_.multiprocessors * device_.clock_MHz);
+    // Of the busiest multiprocessor: one that has a block has all of it.
+    const double of_all = warps / (std::min<double>(tiles, device_.multiprocessors) * device_.clock_MHz);
     double resident = kResidentWarps;
     if (shape.cooperative_threads > 1) {
       // Shuffles that add what the lanes of a warp have of each result.
