@@ -46,7 +46,7 @@ struct Word {
 constexpr Word kWords[] = {
     {"tile", kProducts | kPoints | kMoves},
     {.text = "order", .readers = kProducts | kPoints | kMoves, .keys = kBindings},
-    {"stage", kProducts | kMoves, "an operand"},
+    {"stage", kProducts | kPoints | kMoves, "an operand"},
     {.text = "atom", .readers = kProducts, .subject = "an atom", .keys = kSides},
     {"pipeline", kProducts, "a loop", 1, 1, "prefetch"},
     {"products", kProducts, nullptr, 1, kMany},

@@ -46,6 +46,7 @@
 //   order task a0 thread b a        on a GPU: a block has a thread for each b and a, neighbours along a
 //   order task a0 serial b a1       on a CPU: rounds over a tile
 //   lanes a 8                       on a CPU: 8 neighbours along a are one vector
+//   stage B at b0 scratch a b       on a CPU: what a tile takes of an operand that is read across is copied first
 //   strip 128                       on a CPU: 128 points along the lanes are read, computed and written at a time
 //   part 1 3                        on a CPU: statements 1 and 3 are computed over a strip before the next part is
 //   threads 256                     on a GPU: of a block

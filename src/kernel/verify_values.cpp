@@ -272,7 +272,9 @@ void Verifier::lane(const Access& access) const {
 void Verifier::one(const Declare& declare) {
   auto& life = life_of(declare.array);
   if (kernel_.array(declare.array).space != Space::registers) fail("a declaration of what is no register array");
-  if (life != Life::undeclared) fail(fmt::format("{} is declared twice", kernel_.array(declare.array).name));
+  // Registers of a tree with tile statements live from the start, beside those of what is native already.
+  const bool begins = life == Life::undeclared || (tiles_ && life == Life::empty);
+  if (!begins) fail(fmt::format("{} is declared twice", kernel_.array(declare.array).name));
   life = declare.zeros ? Life::ready : Life::empty;
   stack_ += stack_bytes(kernel_.array(declare.array));
   if (!cuda()) on_stack(kernel_.array(declare.array), stack_);

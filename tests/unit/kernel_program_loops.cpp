@@ -198,7 +198,7 @@ TEST_CASE("each rule of tiles and their order, broken once") {
            "a is a loop inside of what is in registers"},
           {"tile a:4; order task a0 b", "order task a0 b", "a is in no serial loop"},
           {"order task a b; stage A at b scratch a", "stage A at b scratch a",
-           "it is for the products of an atom and what only moves elements"},
+           "programs with sums, scans or guards do not read at every point"},
           {"order task a b; skew a 4", "skew a 4", "it is for what only moves elements"},
           {"order task a b; pipeline a 2", "pipeline a 2", "it is for the products of an atom"},
           {"order task a b; threads 32", "threads 32", "a CPU has no threads of a block"},
@@ -273,6 +273,35 @@ TEST_CASE("each rule of lanes, strips and parts, broken once") {
               {{"tile b:8; order task a serial b0; lanes b 8; strip 8", "strip 8",
                 "strips are of programs without sums and scans"},
                {"order task a b; lanes k 8", "lanes k 8", "lanes run along no sum or scan"}});
+}
+
+TEST_CASE("each rule of operands that points read across, broken once") {
+  ir::Builder b;
+  b.program.indices = {{"p", 40}, {"q", 50}};
+  b.program.buffers = {{"x", DType::f64, false, 0, 1999, 64},
+                       {"y", DType::f64, false, 0, 1999, 64},
+                       {"z", DType::f64, true, 0, 1999, 64}};
+  b.store(2, {{50, 1}, 0}, b.op(OpCode::mul, DType::f64, b.load(0, {{50, 1}, 0}), b.load(1, {{1, 40}, 0})));
+  const auto turned = b.finish();
+  const auto check = [&](const std::string& more, const char* directive, const char* rule) {
+    const auto text = "tile p:8; tile q:16:8; order task p0 q0 serial p q1; " + more;
+    check_rules(turned, Target::cpu, {{text.c_str(), directive, rule}});
+  };
+  check("stage y at q0 shared p q", "stage y at q0 shared p q",
+        "what is computed point by point is staged on a CPU, in scratch");
+  check("stage w at q0 scratch p q", "stage w at q0 scratch p q", "it is no operand");
+  check("stage z at q0 scratch p q", "stage z at q0 scratch p q", "it is no operand");
+  check("stage y at p0 scratch p q", "stage y at p0 scratch p q", "q0 is the loop around a tile");
+  check("stage y at q0 scratch q", "stage y at q0 scratch q", "lanes are of the last one of two dimensions or more");
+  check("lanes q 8; stage y at q0 scratch q p", "stage y at q0 scratch q p",
+        "lanes are of the last one of two dimensions or more");
+  check("stage x at q0 scratch p q", "stage x at q0 scratch p q", "all of it is read along the last dimension");
+  check("lanes q 8; strip 8; stage y at q0 scratch p q", "stage y at q0 scratch p q",
+        "strips have buffers of their own");
+  check_rules(turned, Target::cpu,
+              {{"order serial p q; stage y at q scratch p q", "stage y at q scratch p q", "there are no tiles"},
+               {"tile q:16; order task p q0 serial q; stage y at q0 scratch p q", "stage y at q0 scratch p q",
+                "p is a dimension, or it is none"}});
 }
 
 }  // namespace kernel_program_loops_test

@@ -1,4 +1,6 @@
 // A program as a kernel for a CPU: loops over the points of a tile, whole register tiles first, then what is left.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -6,6 +8,7 @@
 #include "ir/passes/canonical_nodes.hpp"
 #include "kernel/arguments.hpp"
 #include "kernel/program/point.hpp"
+#include "kernel/program/staged.hpp"
 #include "kernel/program/strips.hpp"
 #include "kernel/program/targets.hpp"
 #include "kernel/program/tasks.hpp"
@@ -35,6 +38,7 @@ class TileLoops {
     auto tasks = tasks_of(kernel_, program_, loops_, own);
     auto inside = body_.collect([&] {
       find_ends(tasks);
+      stage_operands(tasks);
       add_loops(loops_.inner.size());
     });
     kernel_.body = within(tasks, std::move(inside));
@@ -83,6 +87,38 @@ class TileLoops {
       const auto end = kernel_.add_var(index.name + "_end", index.extent + 1);
       body_.add(Let{.var = end, .of = end_.back(), .most = index.extent});
       end_.back() = Affine::of(end);
+    }
+  }
+
+  void stage_operands(const Tasks& tasks) {
+    for (const auto& staged : staged_loads(program_, loops_)) {
+      const auto& node = program_.nodes[static_cast<std::size_t>(staged.load)];
+      const auto name = kernel_.arrays[static_cast<std::size_t>(node.source)].name;
+      const auto number = block_.staged.size();
+      const auto array = kernel_.add_array({number == 0 ? name + "_tile" : fmt::format("{}_tile{}", name, number + 1),
+                                            node.type,
+                                            Space::scratch,
+                                            {staged.elements}});
+      Copy copy{{}, {array, {Affine(0)}}, {node.source, {Affine(node.offset.constant)}}, {}};
+      auto& to = copy.to.index.front();
+      auto& from = copy.from.index.front();
+      Affine first;
+      for (std::size_t q = 0; q < program_.indices.size(); ++q) {
+        const auto begin = loops_.tile[q] * tasks.number[q];
+        from = from + node.offset.coefficient[q] * begin;
+        first = first + staged.place.coefficient[q] * first_[q];
+      }
+      for (const auto dim : staged.dims) {
+        const auto q = static_cast<std::size_t>(dim);
+        const Digit digit{kernel_.add_var(program_.indices[q].name, loops_.tile[q]), loops_.tile[q]};
+        copy.digits.push_back(digit);
+        to = to + Affine::of(digit.var, staged.place.coefficient[q]);
+        from = from + Affine::of(digit.var, node.offset.coefficient[q]);
+        if (program_.indices[q].extent % loops_.tile[q] != 0)
+          copy.when.push_back({loops_.tile[q] * tasks.number[q] + Affine::of(digit.var), program_.indices[q].extent});
+      }
+      body_.add(std::move(copy));
+      block_.staged.emplace(staged.load, PointBlock::Staged{array, staged.place, first});
     }
   }
 

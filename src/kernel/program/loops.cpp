@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernel/extensions.hpp"
+#include "kernel/program/staged.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {
@@ -76,6 +77,8 @@ class LoopMaker {
         return strip(directive.sizes.front());
       case Kind::part:
         return part(directive.sizes);
+      case Kind::stage:
+        return stage(directive);
       case Kind::nontemporal:
         if (made_.lanes == 1) fail("nontemporal stores are of vectors: there are no lanes");
         made_.nontemporal = true;
@@ -256,6 +259,45 @@ class LoopMaker {
         fail(fmt::format("there is no statement {}", number));
       part.push_back(static_cast<int>(number - 1));
     }
+  }
+
+  /// Of an operand that is read across. The array has a dimension for each loop over the tile that moves what is read.
+  void stage(const Directive& directive) {
+    using ir::NodeKind;
+    if (!cpu() || directive.space != "scratch") fail("what is computed point by point is staged on a CPU, in scratch");
+    if (made_.strip > 0) fail("strips have buffers of their own");
+    const auto conditional = [](const ir::Node& node) {
+      return !node.over.empty() || node.kind == NodeKind::guard || node.kind == NodeKind::compact;
+    };
+    if (std::any_of(program_.nodes.begin(), program_.nodes.end(), conditional))
+      fail("programs with sums, scans or guards do not read at every point");
+    const auto is_named = [&](const ir::Buffer& buffer) { return buffer.name == directive.subject; };
+    const auto place = std::find_if(program_.buffers.begin(), program_.buffers.end(), is_named);
+    if (place == program_.buffers.end() || place->written) fail("it is no operand");
+    if (made_.tasks.empty() || made_.inner.empty()) fail("there are no tiles");
+    const auto& around = levels_[static_cast<std::size_t>(made_.tasks.back())];
+    if (directive.at != around.front().name) fail(fmt::format("{} is the loop around a tile", around.front().name));
+    ProgramLoops::Staged staged{static_cast<int>(place - program_.buffers.begin()), {}};
+    for (const auto& [key, names] : directive.loops) {
+      for (const auto& name : names) staged.dims.push_back(static_cast<int>(index(name)));
+    }
+    const auto in = [](const std::vector<int>& list, int q) {
+      return std::find(list.begin(), list.end(), q) != list.end();
+    };
+    const bool by_lanes = made_.lanes == 1 || (!staged.dims.empty() && staged.dims.back() == made_.lane);
+    if (staged.dims.size() < 2 || !by_lanes) fail("lanes are of the last one of two dimensions or more");
+    bool across = false;
+    for (const auto& node : program_.nodes) {
+      if (node.kind != NodeKind::load || node.source != staged.buffer || !reads_across(node.offset, staged.dims))
+        continue;
+      across = true;
+      for (int q = 0; q < static_cast<int>(levels_.size()); ++q) {
+        const bool moves = in(made_.inner, q) && node.offset.coefficient[static_cast<std::size_t>(q)] != 0;
+        if (moves != in(staged.dims, q)) fail(fmt::format("{} is a dimension, or it is none", name(q)));
+      }
+    }
+    if (!across) fail("all of it is read along the last dimension");
+    made_.staged.push_back(std::move(staged));
   }
 
   void threads(std::int64_t count) {

@@ -24,8 +24,14 @@ struct ProgramLoops {
   int lane = -1, lanes = 1;  ///< CPU: `lanes` neighbours along index `lane` are one vector
   std::int64_t strip = 0;    ///< CPU: points along the lanes that are computed at a time
   std::vector<std::vector<int>>
-      parts;                    ///< CPU: of the statements, each over the strip before the next; none: all at once
-  bool nontemporal = false;     ///< CPU: of the vectors of results
+      parts;                 ///< CPU: of the statements, each over the strip before the next; none: all at once
+  bool nontemporal = false;  ///< CPU: of the vectors of results
+  /// CPU: a buffer, and the indices of the array that a tile's elements of it are copied to, the last one contiguous.
+  struct Staged {
+    int buffer = -1;
+    std::vector<int> dims;
+  };
+  std::vector<Staged> staged;
   int threads = 1;              ///< GPU: of a block
   int cooperative_threads = 1;  ///< GPU: that compute one point together
   int items_per_thread = 1;     ///< GPU: values of a scan that one of them takes at a time

@@ -46,6 +46,13 @@ struct PointBlock {
   std::map<ir::NodeId, int> buffered_loads;
   int in = -1, out = -1;
   std::int64_t row = 0;  ///< elements from one row of a buffer to the next
+  /// Loads that a tile has in arrays of its own (StagedLoad), which begin where the tile does.
+  struct Staged {
+    int array = -1;
+    ir::Affine place;
+    Affine first;  ///< of the tile, by the same strides
+  };
+  std::map<ir::NodeId, Staged> staged;
 };
 
 /// Writes the statements of a point. Arrays of the kernel are the program's buffers, in their order, and what is

@@ -98,6 +98,10 @@ Value PointBuilder::load(NodeId id) {
   if (const auto place = block_.buffered_loads.find(id); place != block_.buffered_loads.end()) {
     return load_of(n.type, {block_.in, {Affine::of(block_.point) + Affine(place->second * block_.row)}, lanes});
   }
+  if (const auto place = block_.staged.find(id); place != block_.staged.end()) {
+    const auto& [array, from, first] = place->second;
+    return load_of(n.type, {array, {offset(from) - first}, lanes});
+  }
   const auto first = offset(n.offset);
   const auto step = lanes > 1 ? n.offset.coefficient[static_cast<std::size_t>(block_.lane)] : 1;
   if (step == 1) return load_of(n.type, {n.source, {first}, lanes});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/kernel.hpp"
+#include "kernel/program/staged.hpp"
 
 namespace ricci::kernel {
 
@@ -23,9 +24,13 @@ Strips strips_of(const ir::Program& program, const ProgramLoops& loops) {
 }
 
 std::int64_t scratch_bytes(const ir::Program& program, const ProgramLoops& loops) {
-  if (loops.strip == 0 || !loops.parts.empty()) return 0;
-  const auto strips = strips_of(program, loops);
   Kernel kernel;
+  for (const auto& staged : staged_loads(program, loops)) {
+    const auto type = program.nodes[static_cast<std::size_t>(staged.load)].type;
+    kernel.add_array({"", type, Space::scratch, {staged.elements}});
+  }
+  if (loops.strip == 0 || !loops.parts.empty()) return kernel.bytes_of(Space::scratch);
+  const auto strips = strips_of(program, loops);
   const auto type = program.buffers.front().type;
   for (const auto elements : {strips.in_elements(), strips.out_elements()}) {
     if (elements > 0) kernel.add_array({"", type, Space::scratch, {elements}});

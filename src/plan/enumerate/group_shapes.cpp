@@ -128,9 +128,9 @@ BlockShape group_shape(const ir::Program& program, const OperationCounts& counts
   shape.positions.assign(program.indices.size(), 1);
   shape.threads = shape.cooperative_threads = cooperative_threads;
   if (cooperative_threads > kernel::kWarp || counts.order.empty()) return shape;
-  constexpr std::int64_t kMostWarps = 8;
+  constexpr std::int64_t kMostGroups = 8;
   const auto q = static_cast<std::size_t>(counts.order[0]);
-  const auto n = std::min(program.indices[q].extent, kMostWarps);
+  const auto n = std::min(program.indices[q].extent, kMostGroups);
   if (n < 2) return shape;
   shape.positions[q] = n;
   shape.digits.push_back(counts.order[0]);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "plan/enumerate/parts.hpp"
 #include "plan/enumerate/plain.hpp"
 #include "plan/enumerate/plain_directives.hpp"
+#include "plan/enumerate/plain_staged.hpp"
 #include "plan/enumerate/register_tile.hpp"
 #include "plan/models/operation_counts.hpp"
 #include "plan/models/plain_counts_cpu.hpp"
@@ -42,6 +44,7 @@ class PlainCpuEnumerator {
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
     find_least();
     if (sums_) least_of_lines_ = cycles_of(lines_.least());
+    if (!sums_ && !counts_.order.empty()) find_across();
   }
 
   std::vector<Candidate> run(std::size_t most, double bound_us) {
@@ -50,6 +53,7 @@ class PlainCpuEnumerator {
     const auto widest = device_.vector_bytes / bytes();
     if (least_us(widest) > bound_us_) return {};
     add(-1, 1, {});
+    add_staged(-1, 1);
     const auto parts = sums_ || !lanes_ ? Parts() : parts_of(program_, kStreams);
     if (parts.size() > 1) parted_ = count_operations(program_, parts);
     for (const auto lane : counts_.order) {
@@ -61,6 +65,7 @@ class PlainCpuEnumerator {
         if (least_us(lanes) > bound_us_) break;
         add(lane, lanes, {});
         if (!sums_) add(lane, lanes, {}, kStrip);
+        if (!sums_) add_staged(lane, lanes);
         if (!sums_ && parts.size() > 1) add(lane, lanes, {}, kPartStrip, &parts);
         if (sums_) add_register_tiles(lane, lanes);
       }
@@ -86,6 +91,7 @@ class PlainCpuEnumerator {
     RegisterTile tile;
     std::int64_t strip;
     const Parts* parts;
+    const StagedTiles* staged;
     bool nontemporal;
     double cycles_per_point, memory_us, predicted_us;
     PlainCpuCounts counts;
@@ -157,17 +163,49 @@ class PlainCpuEnumerator {
   }
   /// Of all rounds, in cycles of one thread.
   struct Cycles {
-    double rounds, reading, operations, waits, caches;
-    double all() const { return rounds + reading + operations + waits + caches; }
+    double rounds, reading, operations, waits, caches, copies;
+    double all() const { return rounds + reading + operations + waits + caches + copies; }
   };
   Cycles cycles_of(const Priced& priced) const {
+    // Of an element that is copied into an array by transposed vectors, and one by one.
+    constexpr double kTurned = 0.5, kMoved = 2;
     // A load and an insert; of up to four neighbours compilers transpose rows that they load by vectors instead.
     constexpr double kGathered = 1, kGatheredWide = 0.5;
     const auto& counts = priced.counts;
     const double operations = counts.arithmetic.instructions - counts.summed + counts.others.instructions;
     return {kRound * counts.rounds,
             kLoad * counts.loads.instructions + kGathered * counts.gathered + kGatheredWide * counts.gathered_wide,
-            kOperation * operations + kComplex * counts.complex, counts.waits, cycles_of(priced.lines)};
+            kOperation * operations + kComplex * counts.complex,
+            counts.waits + (priced.staged ? 0 : waits_across_),
+            cycles_of(priced.lines),
+            priced.staged ? (priced.lanes > 1 ? kTurned : kMoved) * priced.staged->elements : 0};
+  }
+  /// The counts where what is read across is read from arrays of the tile.
+  static PlainCpuCounts by_arrays(PlainCpuCounts counts, double elements, std::int64_t lanes) {
+    if (lanes == 1) return counts;
+    counts.gathered = std::max(0.0, counts.gathered - elements);
+    counts.gathered_wide = std::max(0.0, counts.gathered_wide - elements);
+    counts.loads += {elements / static_cast<double>(lanes), elements};
+    return counts;
+  }
+  void add_staged(int lane, std::int64_t lanes) {
+    for (auto& tiles : staged_tiles(program_, counts_, lanes)) {
+      staged_.push_back(std::move(tiles));
+      add(lane, lanes, {}, 0, nullptr, &staged_.back());
+    }
+  }
+
+  /// Cycles of an element in which loads wait, on an AMD EPYC: 7 to 100, the most where rows are a power of two apart.
+  static constexpr double kAcross = 25;
+  /// Cycles in which loads wait that read across more than the second cache holds: each is of another line and page,
+  /// which are gone when the next results want their neighbours.
+  void find_across() {
+    for (const auto& counted : counts_.loads) {
+      const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
+      const auto bytes = ir::reached(load.offset, program_.indices) * size_of(load.type);
+      if (bytes > device_.l2_bytes && is_across(load.offset, program_, counts_.order.front()))
+        waits_across_ += kAcross * static_cast<double>(free_points());
+    }
   }
   double cycles_of(const PlainCpuLines& lines) const {
     // Of lines that come from the second cache, and of those from beyond it; results are read and written. Set by
@@ -195,12 +233,12 @@ class PlainCpuEnumerator {
         [&](const RegisterTile& tile) { add(lane, lanes, tile); });
   }
 
-  void add(int lane, std::int64_t lanes, const RegisterTile& tile, std::int64_t strip = 0,
-           const Parts* parts = nullptr) {
+  void add(int lane, std::int64_t lanes, const RegisterTile& tile, std::int64_t strip = 0, const Parts* parts = nullptr,
+           const StagedTiles* staged = nullptr) {
     if (strip > 0 && (strip > extent(lane) || lane != counts_.order.front())) return;
-    if (parts == nullptr && least_us(lane, lanes, tile) > bound_us_) return;
+    if (parts == nullptr && staged == nullptr && least_us(lane, lanes, tile) > bound_us_) return;
     const auto count = program_.indices.size();
-    Priced priced{lane, lanes, tile, strip, parts, false, 0, 0, 0, {}, {}};
+    Priced priced{lane, lanes, tile, strip, parts, staged, false, 0, 0, 0, {}, {}};
     // Vector registers for sums and operands.
     const auto registers = device_.vector_bytes >= 64 ? 26 : 13;
     double held = 0, sums = 0;
@@ -222,6 +260,7 @@ class PlainCpuEnumerator {
     const auto along = lane < 0 ? 1 : extent(lane), in_parts = parts ? along / strip * strip : 0;
     priced.counts = counts_of(program_, counts_, counts, lane, lanes, along - in_parts);
     if (parts) priced.counts += counts_of(program_, *parted_, counts, lane, lanes, in_parts);
+    if (staged) priced.counts = by_arrays(priced.counts, staged->elements, lanes);
     if (us_of(cycles_of(priced)) + us_at_least(least_of_lines_, 1) > bound_us_) return;
     if (sums_) {
       for (std::size_t q = 0; q < count; ++q) counts[q] = counts_.free[q] ? priced.block(q) : 1;
@@ -263,6 +302,7 @@ class PlainCpuEnumerator {
     candidate.parts = {{"memory", priced.memory_us},       {"products", even * cycles.operations},
                        {"reading", even * cycles.reading}, {"rounds", even * cycles.rounds},
                        {"waits", even * cycles.waits},     {"caches", even * cycles.caches}};
+    if (priced.staged) candidate.parts.emplace_back("copies", even * cycles.copies);
     auto& schedule = candidate.schedule;
     std::vector<PlainIndex> indices(count);
     std::int64_t tile_points = 1;
@@ -277,6 +317,8 @@ class PlainCpuEnumerator {
     if (reuses_in_cache(priced)) wanted = std::max(wanted, free_points() / extent(priced.lane) * priced.lanes);
     for (const auto q : order) {
       auto& n = indices[static_cast<std::size_t>(q)].tile;
+      if (priced.staged) n = priced.staged->tile[static_cast<std::size_t>(q)];
+      if (priced.staged) continue;
       // Whole strips: the remainder would read all tensors at once.
       const bool strips = priced.strip > 0 && q == priced.lane;
       const auto unit = strips ? priced.strip : priced.block(static_cast<std::size_t>(q));
@@ -303,6 +345,16 @@ class PlainCpuEnumerator {
       schedule.name += fmt::format(" {} v{}", name, priced.lanes);
     }
     schedule.name += priced.tile.text(program_);
+    if (priced.staged) {
+      schedule.name += " staged" + priced.staged->text;
+      const auto loops = std::find_if(schedule.directives.begin(), schedule.directives.end(),
+                                      [](const auto& one) { return one.kind == Kind::order; });
+      const auto around = loops->loops.front().second.back();  // the innermost task
+      for (auto stage : priced.staged->stages) {
+        stage.at = around;
+        schedule.directives.push_back(std::move(stage));
+      }
+    }
     if (priced.strip > 0) {
       schedule.directives.push_back(directive(Kind::strip, {priced.strip}));
       schedule.name += fmt::format(" strip {}", priced.strip);
@@ -418,6 +470,8 @@ class PlainCpuEnumerator {
   PlainLineCounter lines_;
   std::vector<Least> least_;
   double least_of_lines_ = 0;              ///< cycles
+  std::deque<StagedTiles> staged_;         ///< that candidates point at
+  double waits_across_ = 0;                ///< cycles of all points, of operands that are not staged
   std::optional<OperationCounts> parted_;  ///< of the statements in parts
   bool lanes_ = false, sums_ = false;
   std::size_t most_ = 1;  ///< of candidates
