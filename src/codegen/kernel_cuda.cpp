@@ -160,7 +160,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   void one(const kernel::LaneReduce& reduce) {
     const auto own = text_.load(reduce.registers);
     w_.line("#pragma unroll");
-    w_.line("for (int mask = 16; mask > 0; mask /= 2) {} = {};", own,
+    w_.line("for (int mask = {}; mask > 0; mask /= 2) {} = {};", reduce.lanes / 2, own,
             text_.combined(reduce.op, kernel_.array(reduce.registers.array).type, own,
                            fmt::format("shuffle_xor({}, mask)", own)));
   }

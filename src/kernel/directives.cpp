@@ -57,6 +57,7 @@ constexpr Word kWords[] = {
     {"part", kPoints, nullptr, 1, kMany},
     {"threads", kPoints | kMoves, nullptr, 1, 1},
     {"cooperative", kPoints, nullptr, 1, 1, "items"},
+    {"row", kPoints, "an index", 1, 1},
     {.text = "write", .readers = kMoves, .list = true, .keys = kWritten},
     {.text = "layout", .readers = kMoves, .list = true, .keys = kLaid},
     {"carry", kProducts | kMoves, "an index"},

@@ -51,6 +51,9 @@
 //   part 1 3                        on a CPU: statements 1 and 3 are computed over a strip before the next part is
 //   threads 256                     on a GPU: of a block
 //   cooperative 32 items 4          on a GPU: 32 threads share the sums or the scan of a point, each 4 values at a time
+//   row b 4                         on a GPU: they share the results along b, too, each 4 neighbours at a time, and
+//   keep in
+//                                   registers what these and all sums as long as b read
 //
 // What only moves elements says in which order the points of a tile are written. Digits number them, the first one
 // changing fastest: `a:4/8` is 4 values of a, 8 apart.
@@ -102,6 +105,7 @@ struct Directive {
     part,
     threads,
     cooperative,
+    row,
     write,
     layout,
     carry,
@@ -115,10 +119,10 @@ struct Directive {
     added
   };
   Kind kind = Kind::tile;
-  std::string subject;  ///< tile, lanes, carry, skew: index; join: the new one; stage, copy: operand; origin: how;
+  std::string subject;  ///< tile, lanes, row, carry, skew: index; join: the new one; stage, copy: operand; origin: how;
                         ///< atom: its name; pipeline: loop; library: what it computes; added: its word
   /// tile: by levels; pipeline: stages; products, part: numbers of products or statements, from 1; lanes, strip,
-  /// threads, prefetch, skew: how many; cooperative: threads, and items where they are given
+  /// threads, row, prefetch, skew: how many; cooperative: threads, and items where they are given
   std::vector<std::int64_t> sizes;
   std::string at = {}, space = {};  ///< stage; store: its space, and of scratch memory the loop
   /// order: per binding the loops; stage: dimensions, or digits, under ""; atom: under "rows", "columns", "depth",

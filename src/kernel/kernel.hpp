@@ -408,10 +408,12 @@ struct CopyRow {
   bool prefetch = false, nontemporal = false;
 };
 
-/// CUDA: a register of every lane of a warp becomes the combination of all of them, in one order for all.
+/// CUDA: a register of every lane of a warp becomes the combination of those of `lanes` neighbours, a power of two, in
+/// one order for all.
 struct LaneReduce {
   Access registers;
   ir::OpCode op = ir::OpCode::add;
+  int lanes = kWarp;
 };
 
 /// CUDA: a register of every lane becomes the combination of those of the lanes up to it.

@@ -208,7 +208,10 @@ class Printer {
     line("row {} = {} of {} by {}{}{}", text(copy.to), text(copy.from), copy.count, copy.lanes,
          copy.prefetch ? ", the next one prefetched" : "", copy.nontemporal ? ", nontemporal" : "");
   }
-  void one(const LaneReduce& reduce) { line("lanes {} = {} of all", text(reduce.registers), ir::name_of(reduce.op)); }
+  void one(const LaneReduce& reduce) {
+    line("lanes {} = {} of {}", text(reduce.registers), ir::name_of(reduce.op),
+         reduce.lanes == kWarp ? "all" : fmt::format("each {}", reduce.lanes));
+  }
   void one(const LaneScan& scan) { line("lanes {} = {} up to each", text(scan.registers), ir::name_of(scan.op)); }
   void one(const Transpose& transpose) {
     line("transpose {}{}", array_name(transpose.array),

@@ -13,9 +13,11 @@
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/distinct_factors.hpp"
 #include "ir/passes/products_apart.hpp"
+#include "ir/passes/read_once.hpp"
 #include "ir/passes/simpler_products.hpp"
 #include "ir/passes/split.hpp"
 #include "ir/passes/sums_apart.hpp"
+#include "kernel/program/rows.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/plan.hpp"
 #include "runtime/copies.hpp"
@@ -213,6 +215,31 @@ std::optional<ir::Sequence> multiplied(const ir::Sequence& lowered, Predictions&
   return made;
 }
 
+/// The sequence with sums along rows, and what reads the same rows behind them, in one step where that is predicted to
+/// take less: rows are then read once. Nothing where all steps stay. Of fewer rows than workers parts may be summed.
+std::optional<ir::Sequence> in_rows(const ir::Sequence& lowered, Predictions& predictions, std::int64_t workers,
+                                    std::vector<ir::Sequence>* considered) {
+  std::optional<ir::Sequence> made;
+  const auto has_rows = [&](const ir::Program& program) {
+    const int row = kernel::row_of(program);
+    if (row < 0) return false;
+    auto free = program.free_indices();
+    free[static_cast<std::size_t>(row)] = false;
+    return program.points(free) >= workers;
+  };
+  for (std::size_t left = lowered.steps.size(); left > 1; --left) {
+    const auto& now = made ? *made : lowered;
+    auto way = ir::computed_where_read(now, left - 1, has_rows);
+    if (!way) continue;
+    if (considered != nullptr) considered->push_back(*way);
+    const double us = predictions.us(now.steps);
+    if (predictions.us(way->steps, us) >= us) continue;
+    left -= now.steps.size() - way->steps.size();
+    made = std::move(way);
+  }
+  return made;
+}
+
 }  // namespace
 
 ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std::int64_t workspace_limit) {
@@ -239,10 +266,12 @@ ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std
 
 std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* predictions,
                                           std::vector<ir::Sequence>* considered) {
-  std::optional<ir::Sequence> products, made;
-  products = predictions != nullptr ? multiplied(lowered, *predictions, plan.workspace_limit, considered)
-                                    : turned(lowered, plan.cpu_model(), split_limits(plan), plan.workspace_limit);
-  const auto& multiplied = products ? *products : lowered;
+  std::optional<ir::Sequence> rows, products, made;
+  if (predictions != nullptr) rows = in_rows(lowered, *predictions, split_limits(plan).workers, considered);
+  const auto& whole = rows ? *rows : lowered;
+  products = predictions != nullptr ? multiplied(whole, *predictions, plan.workspace_limit, considered)
+                                    : turned(whole, plan.cpu_model(), split_limits(plan), plan.workspace_limit);
+  const auto& multiplied = products ? *products : whole;
   auto [cut, copied] = split(multiplied, plan, predictions, considered);
   if (cut.storages.size() > multiplied.storages.size() && cut.fits(plan.workspace_limit)) {
     made = std::move(cut);
@@ -258,13 +287,13 @@ std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Pla
     made = std::move(products);
   }
   // What is split or copied for kernels of one's own may be a library's product whole.
-  if (made && plan.library && lowered.fits(plan.workspace_limit) &&
-      predictions->us(lowered.steps) < predictions->us(made->steps))
+  if (made && plan.library && whole.fits(plan.workspace_limit) &&
+      predictions->us(whole.steps) < predictions->us(made->steps))
     made.reset();
   constexpr std::size_t kMayRepeat = 4;  // steps: two copies, and what reads them
   if (made && made->steps.size() >= kMayRepeat)
     made = without_repeats(std::move(*made), *predictions, plan.workspace_limit);
-  return made;
+  return made ? made : rows;
 }
 
 }  // namespace ricci::runtime

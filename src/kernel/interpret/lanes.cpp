@@ -29,7 +29,7 @@ void Machine::over_lanes(const Access& registers, const Threads& threads,
 void Machine::one(const LaneReduce& reduce, const Threads& threads) {
   const auto node = pair_of(reduce.op, kernel_.array(reduce.registers.array).type);
   over_lanes(reduce.registers, threads, [&](std::vector<Item>& lanes) {
-    for (std::size_t mask = kWarp / 2; mask > 0; mask /= 2) {
+    for (auto mask = static_cast<std::size_t>(reduce.lanes) / 2; mask > 0; mask /= 2) {
       const auto before = lanes;
       for (std::size_t lane = 0; lane < kWarp; ++lane) {
         const Item both[] = {before[lane], before[lane ^ mask]};

@@ -3,6 +3,7 @@
 
 #include "kernel/arguments.hpp"
 #include "kernel/program/point.hpp"
+#include "kernel/program/rows.hpp"
 #include "kernel/program/targets.hpp"
 #include "kernel/program/tasks.hpp"
 
@@ -20,6 +21,13 @@ class Workers {
     block_.cooperative_threads = loops.cooperative_threads;
     block_.members = loops.members;
     block_.items_per_thread = loops.items_per_thread;
+    if (loops.row < 0) return;
+    const auto row = static_cast<std::size_t>(loops.row);
+    block_.shared_row.push_back(loops.row);
+    block_.apart[row] = loops.cooperative_threads;
+    block_.ragged[row] = program.indices[row].extent % loops.cooperative_threads != 0;
+    block_.row_results = loops.row_results;
+    if (loops.row_lanes > 1) block_.shared_row.push_back(static_cast<int>(program.indices.size()) - 1);
   }
 
   Kernel build() {
@@ -40,6 +48,9 @@ class Workers {
     return free_[q] ? (extent + tile - 1) / tile * tile : extent;
   }
 
+  /// Neighbours along a row, which a thread has from its first one on.
+  bool is_row_lane(std::size_t q) const { return loops_.row_lanes > 1 && q + 1 == program_.indices.size(); }
+
   void add_indices() {
     for (std::size_t q = 0; q < program_.indices.size(); ++q) {
       const auto& index = program_.indices[q];
@@ -49,6 +60,7 @@ class Workers {
         vars.place = kernel_.add_var("u" + index.name, block_.register_tile[q]);
         vars.inside = kernel_.add_var(index.name + "_at", index.extent);
       }
+      if (is_row_lane(q)) vars.value = -1;
       block_.vars.push_back(vars);
     }
   }
@@ -67,6 +79,7 @@ class Workers {
     if (!all) worker_ = digit("t", loops_.threads / shared);
     if (!alone) block_.member = digit("member", shared);
     if (all) worker_ = block_.member;
+    if (loops_.row >= 0) block_.vars[static_cast<std::size_t>(loops_.row)].value = block_.member;
     add_point(tile_number);
     body_.close(digits);
   }
@@ -132,6 +145,16 @@ class Workers {
 
 }  // namespace
 
-Kernel build_cuda(const ir::Program& program, const ProgramLoops& loops) { return Workers(program, loops).build(); }
+Kernel build_cuda(const ir::Program& program, const ProgramLoops& loops) {
+  if (loops.row < 0) return Workers(program, loops).build();
+  const auto rows = along_row(program, loops.row, loops.row_lanes);
+  auto of_rows = loops;
+  if (loops.row_lanes > 1) {
+    of_rows.tile.push_back(loops.row_lanes);
+    of_rows.register_tile.push_back(loops.row_lanes);
+    of_rows.neighbours.push_back(true);
+  }
+  return Workers(rows, of_rows).build();
+}
 
 }  // namespace ricci::kernel

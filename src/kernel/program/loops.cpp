@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernel/extensions.hpp"
+#include "kernel/program/rows.hpp"
 #include "kernel/program/staged.hpp"
 #include "ricci/error.hpp"
 
@@ -87,6 +88,8 @@ class LoopMaker {
         return threads(directive.sizes.front());
       case Kind::cooperative:
         return cooperative(directive.sizes);
+      case Kind::row:
+        return row(directive);
       default:
         refuse_misplaced(directive);
     }
@@ -313,8 +316,10 @@ class LoopMaker {
     constexpr int kMostItems = 64;
     if (!has_threads_) fail("it comes after the threads of a block");
     const auto count = sizes.front();
-    // Fewer threads would leave lanes of the warp out of the shuffles.
-    if (count != kWarp && count != made_.threads) fail("threads that cooperate are a warp or the block");
+    const bool part = count > 1 && count < kWarp && kWarp % count == 0;
+    if (count != kWarp && count != made_.threads && !part)
+      fail("threads that cooperate are a warp, the block, or a half, a fourth ... of a warp");
+    if (part) check_parts_of_warps(count);
     if (made_.threads % count != 0) fail(fmt::format("{} threads are no whole groups of {}", made_.threads, count));
     if (made_.positions() > made_.threads / count)
       fail(fmt::format("a tile has places for {} groups of threads", made_.positions()));
@@ -324,6 +329,38 @@ class LoopMaker {
     if (sizes.size() == 1) return;
     if (sizes[1] > kMostItems) fail(fmt::format("a thread takes at most {} items", kMostItems));
     made_.items_per_thread = static_cast<int>(sizes[1]);
+  }
+
+  /// Where groups are parts of a warp, all of them take part in its shuffles: every one has a point, and no guard.
+  void check_parts_of_warps(std::int64_t count) const {
+    using ir::NodeKind;
+    const bool others = std::any_of(program_.nodes.begin(), program_.nodes.end(), [](const ir::Node& node) {
+      return node.kind == NodeKind::scan || node.kind == NodeKind::compact || node.kind == NodeKind::guard;
+    });
+    if (others) fail("parts of a warp share sums without guards alone");
+    bool whole = made_.threads % kWarp == 0 && made_.positions() * count == made_.threads;
+    for (std::size_t q = 0; q < free_.size(); ++q) whole = whole && (!free_[q] || extent(q) % made_.tile[q] == 0);
+    if (!whole) fail("parts of a warp have a point each: tiles divide their indices");
+  }
+
+  void row(const Directive& directive) {
+    const auto q = index(directive.subject);
+    const auto lanes = directive.sizes.front();
+    if (made_.row >= 0) fail("there is a row already");
+    if (made_.cooperative_threads == 1) fail("rows are of threads that cooperate");
+    if (const auto rule = row_fault(program_, static_cast<int>(q), lanes); !rule.empty()) fail(rule);
+    if (extent(q) < lanes * made_.cooperative_threads) fail("there are threads without a part of the row");
+    if (free_[q] && made_.tile[q] > 1) fail("each point of the row is a task before");
+    if (!made_.members.empty() || made_.items_per_thread > 1) fail("threads share rows as they lie in memory");
+    const auto vectors = extent(q) / lanes;
+    const auto rounds = (vectors + made_.cooperative_threads - 1) / made_.cooperative_threads;
+    if (rounds * lanes > kMostRegisters)
+      fail(fmt::format("a worker has more than {} values in registers", kMostRegisters));
+    made_.row = static_cast<int>(q);
+    made_.row_lanes = lanes;
+    made_.row_results = free_[q];
+    made_.tile[q] = made_.register_tile[q] = rounds;
+    std::erase(made_.tasks, made_.row);
   }
 
   /// Statements of no part yet.

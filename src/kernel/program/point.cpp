@@ -35,6 +35,10 @@ PointBuilder::PointBuilder(Kernel& kernel, BodyWriter& body, const ir::Program& 
       free_(program.free_indices()),
       looped_(program.indices.size()) {
   for (std::size_t q = 0; q < block_.register_tile.size(); ++q) unrolled_[q] = block_.register_tile[q] > 1;
+  for (const int q : block_.shared_row) {
+    row_[static_cast<std::size_t>(q)] = true;
+    free_[static_cast<std::size_t>(q)] = block_.row_results;
+  }
   find_dependencies();
   find_reductions_around();
 }
@@ -80,6 +84,14 @@ void PointBuilder::build() {
     bool under_loop = false;
     for (std::size_t q = 0; q < free_.size(); ++q) under_loop = under_loop || (!free_[q] && depends_[id][q]);
     if (written && !under_loop) declare(static_cast<NodeId>(id));
+  }
+  // Sums along rows are of all threads, whatever guards say of a place.
+  for (const auto& statement : program_.statements) {
+    if (row_.none()) break;
+    const auto used = needed(statement.value);
+    for (std::size_t id = 0; id < used.size(); ++id) {
+      if (used[id] && program_.nodes[id].kind == NodeKind::reduce) declare(static_cast<NodeId>(id));
+    }
   }
   const auto order = statement_order();
   for (std::size_t k = 0; k < order.size(); ++k) {

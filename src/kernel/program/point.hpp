@@ -38,6 +38,10 @@ struct PointBlock {
   int cooperative_threads = 1;  ///< threads `member` = 0 .. n-1 that divide the outermost reductions
   std::vector<int> members;     ///< of them along each index; none: all along the last one of a reduction
   int items_per_thread = 1;     ///< scanned values that one thread takes at a time
+  /// Indices along which they share sums and results of rows, places of which each has in its register tile; none: they
+  /// share sums alone.
+  std::vector<int> shared_row;
+  bool row_results = false;  ///< whether results lie along the row
   Var member = -1;
   bool nontemporal = false;  ///< stores of vectors
   Var point = -1;            ///< in a strip: the point's distance along `lane` from the strip's beginning
@@ -127,6 +131,7 @@ class PointBuilder {
 
   // ---- point_reduce.cpp
   void declare_reduce(ir::NodeId id);
+  void declare_row_reduce(ir::NodeId id, const char* stem);
   bool loops_below(ir::NodeId id) const;
   double values_below(ir::NodeId id) const;
   int members_along(const ir::Node& reduce, std::size_t k) const;
@@ -219,6 +224,7 @@ class PointBuilder {
   std::vector<ir::OpCode> around_;              // per node: operation of the enclosing reduction; add where none is
   bool crossing_ = false;                       // a statement reads inside a loop what another one writes
   std::vector<bool> free_;                      // per index
+  IndexSet row_;                                // indices of a row that threads share
   IndexSet unrolled_;                           // indices with more than one value in the block
   IndexSet clamped_;                            // those of them that value() has used and no loop has opened yet
   std::map<ir::NodeId, int> arrays_;            // of values declared in an open scope

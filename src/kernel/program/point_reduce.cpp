@@ -1,5 +1,6 @@
 // Reductions of a point: their loops, what is unrolled of them, sums, and what threads that share one combine.
 #include <algorithm>
+#include <bit>
 
 #include "kernel/expand.hpp"
 #include "kernel/program/point.hpp"
@@ -174,6 +175,7 @@ void PointBuilder::declare_reduce(NodeId id) {
     name(id, start_value(id, stem, n.op));
     return;
   }
+  if (!block_.shared_row.empty()) return declare_row_reduce(id, stem);
   IndexSet over;
   for (const int q : n.over) over[static_cast<std::size_t>(q)] = true;
   hoist(n.operand[0], over);
@@ -214,6 +216,22 @@ void PointBuilder::declare_reduce(NodeId id) {
   name(id, array);
 }
 
+/// A sum along a row: of the places that each thread has in its register tile, then of all threads. What it reads and
+/// computes of them has registers that later sums and results find again; loads come first, whatever guards say.
+void PointBuilder::declare_row_reduce(NodeId id, const char* stem) {
+  const auto& n = node(id);
+  const auto set = unrolled(id);
+  const auto used = needed(n.operand[0]);
+  for (std::size_t k = 0; k < used.size(); ++k) {
+    const bool of_row = used[k] && program_.nodes[k].kind == NodeKind::load && (depends_[k] & row_).any();
+    if (of_row) declare(static_cast<NodeId>(k));
+  }
+  const auto array = start_value(id, stem, n.op);
+  accumulate(n.operand[0], cell(array, set), n.op, set | (row_ & unrolled_));
+  combine_threads(id, array);
+  name(id, array);
+}
+
 /// target op= value (target = value without an operation) where all guards around the value hold. The whole tile is
 /// skipped where no point needs it.
 void PointBuilder::accumulate(NodeId id, const Access& target, std::optional<OpCode> op, const IndexSet& target_set) {
@@ -248,11 +266,13 @@ void PointBuilder::accumulate(NodeId id, const Access& target, std::optional<OpC
   auto result = value(id);
   if (op) result = combined(*op, type, load_of(type, target), std::move(result));
   If branch;
+  branch.when = store_guard(target_set & row_);
   for (const auto predicate : conditions) branch.values.push_back(condition(predicate));
+  const bool guarded = !branch.when.empty() || !branch.values.empty();
   const int loops = open_unrolled(target_set);
-  if (!conditions.empty()) body_.open(std::move(branch));
+  if (guarded) body_.open(std::move(branch));
   body_.add(Store{target, std::move(result)});
-  body_.close(loops + (conditions.empty() ? 0 : 1));
+  body_.close(loops + (guarded ? 1 : 0));
   for (; opened > 0; --opened) {
     close_scope();
     body_.close();
@@ -266,7 +286,7 @@ void PointBuilder::combine_threads(NodeId id, int array) {
   const auto set = unrolled(id);
   const auto own = cell(array, set);
   int loops = open_unrolled(set);
-  body_.add(LaneReduce{own, n.op});
+  body_.add(LaneReduce{own, n.op, std::min(block_.cooperative_threads, kWarp)});
   body_.close(loops);
   if (block_.cooperative_threads <= kWarp) return;
   const int warps = block_.cooperative_threads / kWarp;
@@ -289,6 +309,16 @@ void PointBuilder::combine_threads(NodeId id, int array) {
   body_.add(Store{{shared, {place + Affine::of(warp)}}, value_of(array, set)});
   body_.close(loops + 1);
   body_.add(Barrier{});
+  if (row_.any() && std::has_single_bit(static_cast<unsigned>(warps))) {
+    // Every warp combines all parts by its lanes: of long rows they are many.
+    const auto part = kernel_.add_var(names_.fresh("part"), warps);
+    body_.add(Let{part, Affine::of(block_.member), 1, warps});
+    loops = open_unrolled(set);
+    body_.add(Store{own, load_of(n.type, {shared, {place + Affine::of(part)}})});
+    body_.add(LaneReduce{own, n.op, warps});
+    body_.close(loops);
+    return;
+  }
   loops = open_unrolled(set);
   body_.add(Store{own, load_of(n.type, {shared, {place}})});
   const auto other = kernel_.add_var(names_.fresh("other"), warps);

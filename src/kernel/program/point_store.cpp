@@ -105,7 +105,7 @@ void PointBuilder::add_store(const ir::Statement& statement) {
     id = node(id).operand[1];
   }
   prepare(id, set, true);
-  if (block_.cooperative_threads > 1) {
+  if (block_.cooperative_threads > 1 && !block_.row_results) {
     inner.when.push_back({Affine::of(block_.member), 1});
     wait_for_readers(statement);
   }

@@ -60,7 +60,7 @@ Affine PointBuilder::offset(const ir::Affine& affine) {
       clamped_[q] = true;
       continue;
     }
-    sum = sum + Affine::of(vars.value, c);
+    if (vars.value >= 0) sum = sum + Affine::of(vars.value, c);
     if (unrolled_[q]) sum = sum + Affine::of(vars.place, c * block_.apart[q]);
     if (block_.point >= 0 && static_cast<int>(q) == block_.lane) sum = sum + Affine::of(block_.point, c);
   }

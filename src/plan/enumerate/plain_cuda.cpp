@@ -14,6 +14,7 @@
 #include "plan/enumerate/plain_shapes.hpp"
 #include "plan/enumerate/pointwise_cuda.hpp"
 #include "plan/enumerate/register_tile.hpp"
+#include "plan/enumerate/rows_cuda.hpp"
 #include "plan/models/contraction_cost.hpp"
 #include "plan/models/device_model.hpp"
 #include "plan/models/operation_counts.hpp"
@@ -590,7 +591,7 @@ class PlainCudaEnumerator {
 std::vector<Candidate> plain_candidates(const ir::Program& program, const GpuModel& device, std::size_t most,
                                         double bound_us) {
   if (PlainCudaEnumerator::least_us(program, device) >= bound_us) return {};
-  return PlainCudaEnumerator(program, device).run(most, bound_us);
+  return with_rows(PlainCudaEnumerator(program, device).run(most, bound_us), program, device, most);
 }
 
 }  // namespace ricci::plan
