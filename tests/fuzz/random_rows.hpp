@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ricci/tensor.hpp"
+#include "ir/types.hpp"
 
 namespace ricci::fuzz {
 

@@ -198,7 +198,8 @@ class RowEnumerator {
     if (!of_group) return;
     const auto& shape = *of_group;
     const bool alone = shape.threads == group;
-    const double vectors = static_cast<double>(extent_ / lanes), rounds = std::ceil(vectors / group);
+    const double vectors = static_cast<double>(extent_) / static_cast<double>(lanes),
+                 rounds = std::ceil(vectors / group);
     const double values = rounds * static_cast<double>(lanes);
     const double words = kOwn + kept_ * values + 2 * passing_ * static_cast<double>(lanes);
     if (values > kMostValues || words > std::min(kMost, kRegisters / shape.threads)) return;
