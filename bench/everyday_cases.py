@@ -281,6 +281,34 @@ case(
     lambda x, y: torch.cdist(x, y, p=1),
 )
 case(
+    "linfdist",
+    REAL,
+    "i=4096 j=4096 k=64; x(i,k) y(j,k) -> z(i,j)",
+    "z(i,j) = maximum(k, abs(x(i,k)-y(j,k)))",
+    lambda x, y: torch.cdist(x, y, p=float("inf")),
+)
+case(
+    "gauss_sum",
+    REAL,
+    "i=4096 j=4096 k=16; x(i,k) y(j,k) -> z(i,j)",
+    "z(i,j) = sum(k, exp(-(x(i,k)-y(j,k))*(x(i,k)-y(j,k))))",
+    lambda x, y: torch.exp(-((x[:, None] - y).square_())).sum(2),
+)
+case(
+    "minplus",
+    REAL,
+    "i=1024 j=1024 k=1024; x(i,k) y(k,j) -> z(i,j)",
+    "z(i,j) = minimum(k, x(i,k)+y(k,j))",
+    lambda x, y: (x[:, None] + y.T).amin(2),
+)
+case(
+    "viterbi",
+    REAL,
+    "i=1024 j=1024 k=1024; x(i,k) y(k,j) -> z(i,j)",
+    "z(i,j) = maximum(k, x(i,k)*y(k,j))",
+    lambda x, y: (x[:, None] * y.T).amax(2),
+)
+case(
     "fock_j",
     REAL,
     "p=96 q=96 r=96 s=96; g(p,q,r,s) d(r,s) -> z(p,q)",

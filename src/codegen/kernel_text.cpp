@@ -462,6 +462,8 @@ KernelText::Text KernelText::operation(const Value& value) {
   const auto x = value.op == OpCode::select ? truth(operands[0]) : text(operands[0]);
   const auto y = operands.size() > 1 ? text(operands[1]) : Text{};
   if (value.lanes() > 1) return on_lanes(value, x, y);
+  if (value.never_nan && (value.op == OpCode::minimum || value.op == OpCode::maximum))
+    return {fmt::format("{}({}, {})", value.op == OpCode::minimum ? "least" : "greatest", x.text, y.text), 3};
   return scalar(value.op, value.type, operands[0].type, x, y, operands.size() > 2 ? text(operands[2]) : Text{});
 }
 

@@ -18,6 +18,7 @@ bool computes(const Atom& atom, int parts, const ir::Program& program, const Con
                         (contraction.type == DType::c64 && atom.a.type == AtomType::tf32);
   if (const auto type = dtype_of(atom.c.type); type != contraction.type && !in_parts)
     return fails(FMT_STRING("sums in {}, and those of the program are in {}"), name(type), name(contraction.type));
+  if (!contraction.is_product()) return fails(FMT_STRING("{} multiplies alone, and terms are of their own"), atom.name);
   if (atom.a.type == AtomType::tf32) {
     const auto precision = parts == 1 ? Precision::tf32 : Precision::tf32x3;
     if (program.precision == Precision::operands || (parts == 1 && program.precision != precision))
@@ -52,7 +53,7 @@ Precision effective_precision(const ir::Program& program, Precision wanted, int 
     };
     if (is_tf32(contraction->first) && is_tf32(contraction->second)) return Precision::tf32;
   }
-  const bool single = contraction && !contraction->indices(Role::depth).empty() &&
+  const bool single = contraction && contraction->is_product() && !contraction->indices(Role::depth).empty() &&
                       (contraction->type == DType::f32 || contraction->type == DType::c64);
   return single ? wanted : Precision::operands;
 }

@@ -80,6 +80,9 @@ void Builder::atom(const Directive& directive) {
   for (const auto& digit : mma.depth) {
     // Both operands are 0 past the end of an index; an operand without it would add what it has.
     const auto q = index_of(digit.var);
+    if (ends_inside(static_cast<std::size_t>(q)) && !contraction.keeps_zeros)
+      fail(fmt::format("a tile of {} does not divide it, and what is past its end is 0, which terms here make more of",
+                       axis(q).name));
     if (ends_inside(static_cast<std::size_t>(q)) && role(product(), q) != Role::depth)
       fail(fmt::format("a tile of {} does not divide it, and {} is no index of both operands", axis(q).name,
                        var_name(digit.var)));
@@ -113,6 +116,8 @@ void Builder::atom(const Directive& directive) {
   mma.conj_a = a.conj;
   mma.conj_b = b.conj;
   mma.negative = contraction.negative;
+  mma.term = term(swapped);
+  mma.combine = contraction.combine;
   mma.outer = contraction.indices(Role::depth).empty() && contraction.indices(Role::summed).empty();
   make_accumulator(mma, lanes);
   if (group_ != nullptr && is_complex(contraction.type) && (lanes > 1 || kernel_.target == Target::cuda))
@@ -124,6 +129,24 @@ void Builder::atom(const Directive& directive) {
     if (!rule.empty()) fail(rule);
   }
   ++atoms_;
+}
+
+std::optional<Value> Builder::term(bool swapped) const {
+  const auto& of = products_[atoms_].of;
+  if (of.is_product()) return std::nullopt;
+  const bool shared =
+      std::any_of(order_.begin(), order_.end(), [](const Ordered& one) { return one.bind == Bind::cluster; });
+  if (of.combine != ir::OpCode::add && (atomic_ || shared))
+    fail("blocks share sums, and this combines by another operation");
+  const auto factor = [&](int number) {
+    Value value;
+    value.kind = Value::Kind::factor;
+    value.type = of.type;
+    value.param = number;
+    return value;
+  };
+  return result().value(of.term,
+                        {{of.first.value, factor(swapped ? 1 : 0)}, {of.second.value, factor(swapped ? 0 : 1)}});
 }
 
 void Builder::order_warps(Spread& spread, const std::vector<std::string>& names, const Mma& mma) const {
@@ -314,7 +337,7 @@ Body Builder::tiles(std::size_t k) {
   if (passing_.from != nullptr) {
     body.push_back({TileExchange{tile(mma), tile(passing_.from->products_.front().mma)}, atom_number_});
   } else {
-    body.push_back({Clear{mma.accumulator}, atom_number_});
+    body.push_back({Clear{mma.accumulator, mma.combine}, atom_number_});
   }
   if (ahead_) body.push_back(lines_ahead());
   for (auto& statement : sums(k)) body.push_back(std::move(statement));

@@ -246,6 +246,9 @@ class Builder {
 
   Access operand(const Factor& factor) const;
 
+  /// Of the atom: what it combines in place of products, where the operands may have changed places.
+  std::optional<Value> term(bool swapped) const;
+
   /// That of the section: all of its products have the same rows and columns.
   void make_accumulator(Mma& mma, int lanes);
 

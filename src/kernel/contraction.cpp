@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "ir/interpret/interpret_value.hpp"
+#include "ir/operation_types.hpp"
+
 namespace ricci::kernel {
 namespace {
 
@@ -18,6 +21,7 @@ const ir::Node& node(const ir::Program& program, NodeId id) { return program.nod
 /// A load below a conversion, a rounding and conjugations.
 std::optional<Factor> factor_of(const ir::Program& program, NodeId id) {
   Factor factor;
+  factor.value = id;
   bool converted = false;
   for (;;) {
     const auto& n = node(program, id);
@@ -36,28 +40,26 @@ std::optional<Factor> factor_of(const ir::Program& program, NodeId id) {
   }
 }
 
-/// Whether a node sums over indices in an order that is free.
+/// Whether a node combines values over indices in an order that is free.
+bool is_free(const ir::Program& program, const ir::Node& reduce) {
+  if (reduce.kind != NodeKind::reduce || reduce.over.empty()) return false;
+  return !program.exact || ir::exactly_associates(reduce.op, reduce.type);
+}
 bool is_free_sum(const ir::Program& program, const ir::Node& sum) {
-  if (sum.kind != NodeKind::reduce || sum.op != OpCode::add || sum.over.empty()) return false;
-  return !program.exact || ir::exactly_associates(sum.op, sum.type);
+  return is_free(program, sum) && sum.op == OpCode::add;
 }
 
-/// A product of two loads, among what `reduce` sums, which may be that product itself.
-std::optional<Contraction> product_of(const ir::Program& program, NodeId reduce, NodeId id) {
+/// Two factors below a node, by the indices of their loads.
+Contraction with_roles(const ir::Program& program, NodeId reduce, const Factor& first, const Factor& second) {
   const auto& sum = node(program, reduce);
-  const auto& product = node(program, id);
-  if (product.kind != NodeKind::op || product.op != OpCode::mul) return std::nullopt;
-  const auto first = factor_of(program, product.operand[0]), second = factor_of(program, product.operand[1]);
-  if (!first || !second) return std::nullopt;
-
   Contraction result;
   result.reduce = reduce;
-  result.first = *first;
-  result.second = *second;
+  result.first = first;
+  result.second = second;
   result.type = sum.type;
   result.role.assign(program.indices.size(), Role::other);
-  const auto& a = node(program, first->load).offset.coefficient;
-  const auto& b = node(program, second->load).offset.coefficient;
+  const auto& a = node(program, first.load).offset.coefficient;
+  const auto& b = node(program, second.load).offset.coefficient;
   for (std::size_t q = 0; q < program.indices.size(); ++q) {
     const bool over = std::find(sum.over.begin(), sum.over.end(), static_cast<int>(q)) != sum.over.end();
     const bool in_a = a[q] != 0, in_b = b[q] != 0;
@@ -67,6 +69,110 @@ std::optional<Contraction> product_of(const ir::Program& program, NodeId reduce,
                      : in_b         ? Role::columns
                                     : Role::other;
   }
+  return result;
+}
+
+/// A product of two loads, among what `reduce` sums, which may be that product itself.
+std::optional<Contraction> product_of(const ir::Program& program, NodeId reduce, NodeId id) {
+  const auto& product = node(program, id);
+  if (product.kind != NodeKind::op || product.op != OpCode::mul) return std::nullopt;
+  const auto first = factor_of(program, product.operand[0]), second = factor_of(program, product.operand[1]);
+  if (!first || !second) return std::nullopt;
+
+  return with_roles(program, reduce, *first, *second);
+}
+
+/// What a reduction combines as an expression of two loads.
+class PairTerm {
+ public:
+  PairTerm(const ir::Program& program, DType type) : program_(program), type_(type) {}
+
+  /// False where it is no such expression of real numbers: of other loads, types, indices or reductions.
+  bool find(NodeId id) {
+    if (std::find(seen_.begin(), seen_.end(), id) != seen_.end()) return true;
+    seen_.push_back(id);
+    const auto& n = node(program_, id);
+    if (const auto factor = n.type == type_ ? factor_of(program_, id) : std::nullopt)
+      return !factor->conj && !factor->rounded && add(*factor);
+    if (n.kind == NodeKind::constant || n.kind == NodeKind::param) return n.type == type_;
+    if (n.kind != NodeKind::op || n.type != type_ || n.op == OpCode::cast) return false;
+    for (int k = 0; k < ir::operand_count(n); ++k) {
+      if (!find(n.operand[k])) return false;
+    }
+    // As a value of a kernel what is used twice stands twice.
+    std::size_t size = 1;
+    for (int k = 0; k < ir::operand_count(n); ++k) size += size_of(n.operand[k]);
+    operations_.emplace_back(id, size);
+    return size <= kMost;
+  }
+  const std::vector<Factor>& factors() const { return factors_; }
+  std::vector<NodeId> operations() const {
+    std::vector<NodeId> list;
+    for (const auto& [id, size] : operations_) list.push_back(id);
+    return list;
+  }
+
+  /// Of two zeros; nothing where a parameter is in it.
+  std::optional<ir::oracle::Value> of_zeros(NodeId id) const {
+    for (const auto& factor : factors_) {
+      if (factor.value == id) return ir::oracle::Value{};
+    }
+    const auto& n = node(program_, id);
+    if (n.kind == NodeKind::param) return std::nullopt;
+    if (n.kind == NodeKind::constant) {
+      return ir::oracle::value_of(n.value, n.type);
+    }
+    ir::oracle::Value operands[3];
+    for (int k = 0; k < ir::operand_count(n); ++k) {
+      const auto operand = of_zeros(n.operand[k]);
+      if (!operand) return std::nullopt;
+      operands[k] = *operand;
+    }
+    return ir::oracle::apply(n.op, n.type, type_, operands[0], operands[1], operands[2]);
+  }
+
+ private:
+  bool add(const Factor& factor) {
+    const auto& load = node(program_, factor.load);
+    for (const auto& known : factors_) {
+      const auto& other = node(program_, known.load);
+      if (other.source == load.source && other.offset == load.offset) return known.value == factor.value;
+    }
+    if (factors_.size() == 2) return false;
+    factors_.push_back(factor);
+    return true;
+  }
+  std::size_t size_of(NodeId id) const {
+    const auto known =
+        std::find_if(operations_.begin(), operations_.end(), [&](const auto& o) { return o.first == id; });
+    return known == operations_.end() ? 1 : known->second;
+  }
+
+  static constexpr std::size_t kMost = 64;  ///< nodes of the term as a tree
+  const ir::Program& program_;
+  DType type_;
+  std::vector<NodeId> seen_;
+  std::vector<Factor> factors_;
+  std::vector<std::pair<NodeId, std::size_t>> operations_;  ///< operands first, each with the nodes of its tree
+};
+
+/// Any reduction of terms of two loads.
+std::optional<Contraction> combination_of(const ir::Program& program, NodeId reduce) {
+  const auto& top = node(program, reduce);
+  const bool known = top.op == OpCode::add || top.op == OpCode::minimum || top.op == OpCode::maximum;
+  if (!known || (top.type != DType::f32 && top.type != DType::f64)) return std::nullopt;
+  PairTerm term(program, top.type);
+  if (!term.find(top.operand[0]) || term.factors().size() != 2) return std::nullopt;
+  auto result = with_roles(program, reduce, term.factors()[0], term.factors()[1]);
+  for (const auto role : {Role::rows, Role::columns, Role::depth}) {
+    if (result.indices(role).empty()) return std::nullopt;
+  }
+  if (!result.indices(Role::summed).empty()) return std::nullopt;
+  result.term = top.operand[0];
+  result.combine = top.op;
+  const auto zero = term.of_zeros(result.term);
+  const auto kept = ir::oracle::identity_of(top.op, top.type);
+  result.keeps_zeros = zero && zero->re == kept.re;
   return result;
 }
 
@@ -133,9 +239,10 @@ std::int64_t Contraction::extent(const ir::Program& program, Role which) const {
 }
 
 std::optional<Contraction> contraction_of(const ir::Program& program, NodeId reduce) {
-  const auto& sum = node(program, reduce);
-  if (!is_free_sum(program, sum)) return std::nullopt;
-  return product_of(program, reduce, sum.operand[0]);
+  const auto& top = node(program, reduce);
+  if (!is_free(program, top)) return std::nullopt;
+  auto product = top.op == OpCode::add ? product_of(program, reduce, top.operand[0]) : std::nullopt;
+  return product ? product : combination_of(program, reduce);
 }
 
 std::optional<Contraction> contraction_of(const ir::Program& program) {
@@ -186,6 +293,56 @@ std::optional<Group> group_of(const ir::Program& program) {
   });
   if (!few || !fits || group.products.size() < 2) return std::nullopt;
   return group;
+}
+
+namespace {
+
+/// Of a term, each once.
+std::vector<OpCode> operations_in(const Contraction& contraction, const ir::Program& program) {
+  std::vector<OpCode> list;
+  if (contraction.is_product()) return list;
+  PairTerm term(program, contraction.type);
+  (void)term.find(contraction.term);
+  for (const auto id : term.operations()) list.push_back(node(program, id).op);
+  return list;
+}
+
+}  // namespace
+
+int operations_of(const Contraction& contraction, const ir::Program& program, bool gpu) {
+  if (contraction.is_product()) return 1;
+  const auto operations = operations_in(contraction, program);
+  const auto count = std::count_if(operations.begin(), operations.end(),
+                                   [&](OpCode op) { return ir::is_counted(op) && !(gpu && op == OpCode::absolute); });
+  const bool fused = contraction.combine == OpCode::add && node(program, contraction.term).op == OpCode::mul;
+  return static_cast<int>(count) + (fused ? 0 : 1);
+}
+
+bool has_functions(const Contraction& contraction, const ir::Program& program) {
+  const auto operations = operations_in(contraction, program);
+  return std::any_of(operations.begin(), operations.end(),
+                     [](OpCode op) { return ir::is_function(op) && op != OpCode::sqrt && op != OpCode::rsqrt; });
+}
+
+bool has_vectors(const Contraction& contraction, const ir::Program& program) {
+  const auto operations = operations_in(contraction, program);
+  return std::all_of(operations.begin(), operations.end(), [](OpCode op) {
+    switch (op) {
+      case OpCode::add:
+      case OpCode::sub:
+      case OpCode::mul:
+      case OpCode::div:
+      case OpCode::neg:
+      case OpCode::sqrt:
+      case OpCode::rsqrt:
+      case OpCode::absolute:
+      case OpCode::minimum:
+      case OpCode::maximum:
+        return true;
+      default:
+        return ir::is_function_of_vectors(op);
+    }
+  });
 }
 
 std::string describe(const Contraction& contraction, const ir::Program& program) {

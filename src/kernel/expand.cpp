@@ -100,6 +100,40 @@ void made_by(Body& body, int origin) {
   }
 }
 
+Value identity_of(ir::OpCode op, DType type) {
+  Value value;
+  value.type = type;
+  if (is_integer(type)) {
+    value.bits = ir::identity_bits(op, type);
+  } else {
+    value.number = ir::identity(op, type);
+  }
+  return value;
+}
+
+namespace {
+
+Value with_factors(Value value, const Value& a, const Value& b) {
+  if (value.kind == Value::Kind::factor) return value.param == 0 ? a : b;
+  for (auto& operand : value.operands) operand = with_factors(std::move(operand), a, b);
+  return value;
+}
+
+int operations_in(const Value& value) {
+  int count = value.kind == Value::Kind::op ? 1 : 0;
+  for (const auto& operand : value.operands) count += operations_in(operand);
+  return count;
+}
+
+}  // namespace
+
+Value term_of(const Mma& mma, DType type, Value a, Value b) {
+  if (mma.term) return with_factors(*mma.term, a, b);
+  return apply(ir::OpCode::mul, type, {std::move(a), std::move(b)});
+}
+
+int operations_of(const Mma& mma) { return mma.term ? operations_in(*mma.term) + 1 : 1; }
+
 std::int64_t product(const std::vector<Digit>& digits) {
   std::int64_t n = 1;
   for (const auto& digit : digits) n *= digit.extent;

@@ -30,6 +30,9 @@ inline Value zero_of(DType type) {
   return value;
 }
 
+/// What a reduction begins with.
+Value identity_of(ir::OpCode op, DType type);
+
 inline Value apply(ir::OpCode op, DType type, std::vector<Value> operands) {
   Value value;
   value.kind = Value::Kind::op;
@@ -38,6 +41,11 @@ inline Value apply(ir::OpCode op, DType type, std::vector<Value> operands) {
   value.operands = std::move(operands);
   return value;
 }
+
+/// What a multiply-add of an atom combines with its sum, of an element of either operand.
+Value term_of(const Mma& mma, DType type, Value a, Value b);
+/// Operations of a text of it, with that which combines; a product is one with its sum.
+int operations_of(const Mma& mma);
 
 /// The value converted, or as it is where it has the type.
 inline Value cast(Value value, DType to) {

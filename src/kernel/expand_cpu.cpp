@@ -135,7 +135,8 @@ class Expander {
   Body one(const Clear& clear) {
     const Array array = kernel_.array(clear.array);
     const auto r = kernel_.add_var("r", array.shape[0]), v = kernel_.add_var("v", array.shape[1]);
-    Body inner{{Store{{clear.array, {Affine::of(r), Affine::of(v)}, array.lanes}, zero_of(array.type)}}};
+    Body inner{
+        {Store{{clear.array, {Affine::of(r), Affine::of(v)}, array.lanes}, identity_of(clear.combine, array.type)}}};
     Body all{{Declare{clear.array}}};
     for (auto& s : loops({{r, array.shape[0]}, {v, array.shape[1]}}, Bind::unroll, std::move(inner)))
       all.push_back(std::move(s));
@@ -238,8 +239,8 @@ class Expander {
     for (auto& s : loops(rows_of_a, Bind::unroll, std::move(reads_a))) round.push_back(std::move(s));
     for (auto& s : tail_apart(columns, mma.columns, vectors_of(mma.b), read_b)) round.push_back(std::move(s));
     const Access sum{mma.accumulator, {row, column}, lanes};
-    auto term = apply(ir::OpCode::mul, of, {load_of(of, to_a), load_of(of, to_b)});
-    const auto op = mma.negative ? ir::OpCode::sub : ir::OpCode::add;
+    auto term = term_of(mma, of, load_of(of, to_a), load_of(of, to_b));
+    const auto op = mma.negative ? ir::OpCode::sub : mma.combine;
     Body add{{Store{sum, mma.outer ? std::move(term) : apply(op, of, {load_of(of, sum), std::move(term)})}}};
     for (auto& s : loops(mma.rows, Bind::unroll, loops(columns.digits, Bind::unroll, std::move(add))))
       round.push_back(std::move(s));

@@ -296,7 +296,7 @@ class FlushExpander {
       case ir::OpCode::maximum:
         return real;
       default:
-        return false;
+        return real && ir::is_function_of_vectors(value.op);
     }
   }
 

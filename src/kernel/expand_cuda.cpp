@@ -124,7 +124,7 @@ std::int64_t stride_of(const Kernel& kernel, const Access& access, const std::ve
   return stride;
 }
 
-Body cleared(Threads& threads, int accumulator) {
+Body cleared(Threads& threads, int accumulator, ir::OpCode combine) {
   const Array array = threads.kernel.array(accumulator);
   static constexpr const char* kNames[] = {"part", "i", "j", "e"};
   const std::size_t unnamed = array.shape.size() < std::size(kNames) ? 1 : 0;
@@ -134,7 +134,7 @@ Body cleared(Threads& threads, int accumulator) {
     vars.push_back(threads.loop_var(kNames[k + unnamed], array.shape[k]));
     to.index.push_back(Affine::of(vars.back()));
   }
-  Body body{{Store{to, zero_of(array.type)}}};
+  Body body{{Store{to, identity_of(combine, array.type)}}};
   for (std::size_t k = vars.size(); k-- > 0;) body = threads.unrolled(vars[k], std::move(body));
   Body all{{Declare{accumulator}}};
   for (auto& statement : body) all.push_back(std::move(statement));
@@ -269,7 +269,9 @@ class Expander {
   Body one(const If& branch) {
     return {{If{branch.when, sequence(branch.then, false), sequence(branch.otherwise, false)}}};
   }
-  Body one(const Clear& clear) { return outer_ ? Body{{Declare{clear.array}}} : cleared(threads_, clear.array); }
+  Body one(const Clear& clear) {
+    return outer_ ? Body{{Declare{clear.array}}} : cleared(threads_, clear.array, clear.combine);
+  }
   Body one(const Mma& mma) {
     if (!tile_.of_groups()) return multiplied(threads_, mma, tile_);
     GroupProducts products(threads_, mma, tile_);

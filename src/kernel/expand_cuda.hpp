@@ -117,7 +117,7 @@ class BoxCopies {
 /// PlanError where they are not.
 std::int64_t stride_of(const Kernel& kernel, const Access& access, const std::vector<Digit>& digits);
 /// The accumulator's registers, set to 0.
-Body cleared(Threads& threads, int accumulator);
+Body cleared(Threads& threads, int accumulator, ir::OpCode combine = ir::OpCode::add);
 /// Loads of fragments and products. Throws PlanError where an operand does not lie in shared memory by rows of rising
 /// positions.
 ///   between  statements that products hide: the k-th one after the fragments of the k-th step along the depth, those

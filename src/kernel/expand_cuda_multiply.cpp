@@ -194,10 +194,11 @@ class Multiplier {
         auto v = load_of(type_, access);
         return conj ? apply(ir::OpCode::conj, type_, {std::move(v)}) : v;
       };
-      auto multiplied =
-          apply(ir::OpCode::mul, type_,
-                {value({a.numbers.registers, row}, mma_.conj_a), value({b.numbers.registers, column}, mma_.conj_b)});
-      if (!mma_.outer) multiplied = apply(ir::OpCode::add, type_, {load_of(type_, sum), std::move(multiplied)});
+      auto multiplied = term_of(mma_, type_, value({a.numbers.registers, row}, mma_.conj_a),
+                                value({b.numbers.registers, column}, mma_.conj_b));
+      if (!mma_.outer) multiplied = apply(mma_.combine, type_, {load_of(type_, sum), std::move(multiplied)});
+      // An extremum begins with an infinity, and what is no number leaves it.
+      multiplied.never_nan = true;
       products.push_back({Store{sum, std::move(multiplied)}});
     }
     if (a.sums >= 0) {

@@ -96,6 +96,7 @@ struct Value {
   enum class Kind : std::uint8_t {
     load,        ///< access
     param,       ///< Kernel::params[param]
+    factor,      ///< of Mma::term: an element of the first operand (param 0) or of the second one (1)
     constant,    ///< number, or bits of an integer type
     index,       ///< the value of `affine`, as i64
     op,          ///< op on operands
@@ -117,6 +118,7 @@ struct Value {
   Access access;
   Affine affine;
   int param = 0;
+  bool never_nan = false;  ///< CUDA: of a least or greatest value, operand 0, so that either of two zeros will do
   Scalar number = 0;
   std::uint64_t bits = 0;
   std::vector<Value> operands;
@@ -192,9 +194,8 @@ struct If {
   std::vector<Value> values = {};
 };
 
-/// A line for people.
 struct Comment {
-  std::string text;
+  std::string text;  ///< a line for people
 };
 
 /// Statements whose names end with them; `title`, where there is one, is a line for people above them.
@@ -250,10 +251,12 @@ struct Mma {
   Access a, b;
   bool conj_a = false, conj_b = false;
   bool negative = false;
-  bool outer = false;  ///< acc = a * b: nothing is summed
-  int parts = 1;       ///< tf32: that each factor is rounded to the sum of; the product of the last ones is left out
-  int products = 4;    ///< CUDA: real ones of which one of complex numbers is made: 4, or 3, one of both parts' sums
-  Var part = -1;       ///< CPU: of vectors of pairs for both operands, the row that says which part of a's is taken
+  bool outer = false;                    ///< acc = a * b: nothing is summed
+  std::optional<Value> term = {};        ///< of fused multiply-adds: what stands in place of a * b,
+  ir::OpCode combine = ir::OpCode::add;  ///< and what combines it with acc
+  int parts = 1;     ///< tf32: that each factor is rounded to the sum of; the product of the last ones is left out
+  int products = 4;  ///< CUDA: real ones of which one of complex numbers is made: 4, or 3, one of both parts' sums
+  Var part = -1;     ///< CPU: of vectors of pairs for both operands, the row that says which part of a's is taken
   Spread spread;
 
   /// The innermost columns, which are the lanes of a CPU's registers; nullptr: one column.
@@ -279,9 +282,10 @@ struct Flush {
   Var parts = -1;
 };
 
-/// Every element of a register array is 0.
+/// Every element of a register array is 0, or what another operation than a sum begins with.
 struct Clear {
   int array = -1;
+  ir::OpCode combine = ir::OpCode::add;
 };
 
 /// A register tile becomes what another one holds, element by element: both are of the same digits, which are rows,

@@ -134,7 +134,7 @@ double MatrixProduct::bytes() const noexcept {
 std::optional<MatrixProduct> matrix_product_of(const ir::Program& program) {
   if (program.exact) return std::nullopt;
   const auto contraction = contraction_of(program);
-  if (!contraction || program.points() == 0) return std::nullopt;
+  if (!contraction || !contraction->is_product() || program.points() == 0) return std::nullopt;
   if (contraction->first.rounded || contraction->second.rounded) return std::nullopt;
   const auto& statement = program.statement();
   const auto& first = program.nodes[static_cast<std::size_t>(contraction->first.load)];

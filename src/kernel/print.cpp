@@ -161,6 +161,13 @@ class Printer {
     const auto operand = [&](const Access& access, bool conj) {
       return conj ? fmt::format("conj({})", text(access)) : text(access);
     };
+    if (mma.term) {
+      line("mma {} {} = {} of {}, {} of a = {}, b = {} over rows {}, columns {}, depth {}{}{}", mma.atom,
+           array_name(mma.accumulator), ir::name_of(mma.combine), array_name(mma.accumulator),
+           print(kernel_, *mma.term), text(mma.a), text(mma.b), text(mma.rows), text(mma.columns), text(mma.depth),
+           batch(mma.batch), text(mma.spread));
+      return;
+    }
     line("mma {}{}{} {} {} {} * {} over rows {}, columns {}, depth {}{}{}", mma.atom,
          mma.parts > 1 ? fmt::format(" of {} parts", mma.parts) : "",
          mma.products != 4 ? fmt::format(" by {} products", mma.products) : "", array_name(mma.accumulator),
@@ -180,7 +187,10 @@ class Printer {
          flush.nontemporal ? ", nontemporal" : "", where("where", flush.when));
   }
   std::string batch(const std::vector<Digit>& digits) const { return digits.empty() ? "" : ", batch " + text(digits); }
-  void one(const Clear& clear) { line("clear {}", array_name(clear.array)); }
+  void one(const Clear& clear) {
+    line("clear {}{}", array_name(clear.array),
+         clear.combine == ir::OpCode::add ? "" : fmt::format(" for {}", ir::name_of(clear.combine)));
+  }
   void one(const TileExchange& exchange) { line("exchange {} = {}", tile(exchange.to), tile(exchange.from)); }
   std::string tile(const TileExchange::Tile& tile) const {
     return fmt::format("{} over rows {}, columns {}", array_name(tile.array), text(tile.rows), text(tile.columns));
@@ -345,6 +355,8 @@ std::string print(const Kernel& kernel, const Value& value) {
   switch (value.kind) {
     case Value::Kind::load:
       return print(kernel, value.access);
+    case Value::Kind::factor:
+      return value.param == 0 ? "a" : "b";
     case Value::Kind::param:
       return kernel.params[static_cast<std::size_t>(value.param)].name;
     case Value::Kind::constant:

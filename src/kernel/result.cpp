@@ -42,7 +42,8 @@ class Linear {
   bool is_linear(NodeId id, bool adds) const {
     if (id == sum_) return true;
     const auto& n = node(id);
-    if (n.kind != NodeKind::op) return false;
+    const bool adds_up = node(sum_).kind != NodeKind::reduce || node(sum_).op == OpCode::add;
+    if (n.kind != NodeKind::op || !adds_up) return false;
     const auto scales = [&](int k) { return !uses_sum(n.operand[k]) && !reads_result(n.operand[k]); };
     switch (n.op) {
       case OpCode::add:
@@ -97,11 +98,13 @@ Value Result::load(Access access) const {
 }
 
 Value Result::value(NodeId id, int accumulator) const {
-  return value(id, accumulator < 0 ? Value() : load({accumulator, {}}));
+  return value(id, Known{{sum_, accumulator < 0 ? Value() : load({accumulator, {}})}});
 }
 
-Value Result::value(NodeId id, const Value& of_sum) const {
-  if (id == sum_) return of_sum;
+Value Result::value(NodeId id, const Known& known) const {
+  for (const auto& [node, value] : known) {
+    if (id == node) return value;
+  }
   const auto& n = node(id);
   Value value;
   value.type = n.type;
@@ -124,7 +127,7 @@ Value Result::value(NodeId id, const Value& of_sum) const {
       return value;
     case NodeKind::op:
       value.kind = Value::Kind::op;
-      for (int k = 0; k < ir::operand_count(n); ++k) value.operands.push_back(this->value(n.operand[k], of_sum));
+      for (int k = 0; k < ir::operand_count(n); ++k) value.operands.push_back(this->value(n.operand[k], known));
       return value;
     default:
       throw PlanError("schedule: the value around the sum is not elementwise");
@@ -163,7 +166,7 @@ Result::Parts Result::parts(NodeId id, int accumulator) const {
     throw PlanError("schedule: a sum in parts needs a result that is linear in it, or reads none of its elements");
   const auto sum = load({accumulator, {}});
   auto further = plus(element(), sum);
-  return {sum, further, value(id, further)};
+  return {sum, further, value(id, Known{{sum_, further}})};
 }
 
 Value Result::addition(NodeId id, int accumulator) const {
@@ -176,7 +179,8 @@ Value Result::addition(NodeId id, int accumulator) const {
 
 Value Result::plus(Access to, Value more) const {
   const auto type = more.type;
-  return apply(ir::OpCode::add, type, {load(std::move(to)), std::move(more)});
+  const bool combines = sum_ >= 0 && node(sum_).kind == NodeKind::reduce;
+  return apply(combines ? node(sum_).op : OpCode::add, type, {load(std::move(to)), std::move(more)});
 }
 
 Value Result::finished(const Group& group, Value sum) const {

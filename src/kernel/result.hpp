@@ -21,6 +21,9 @@ class Result {
   Access element() const;
   /// A node of the program, elementwise but for the sum, for which `accumulator` stands.
   Value value(ir::NodeId id, int accumulator) const;
+  /// The same with values that are known of some nodes.
+  using Known = std::vector<std::pair<ir::NodeId, Value>>;
+  Value value(ir::NodeId id, const Known& known) const;
   /// Of a sum in several parts that pass through the element, what a part makes of it. Where the node is linear in the
   /// sum, the first part sets it to the node's value, and others add what the node is without that which is added
   /// beside the sum. Else the element holds the parts' sum, and the last part sets it to the node's value.
@@ -33,7 +36,7 @@ class Result {
   /// Of a node that is the element plus multiples of the sum, these; throws PlanError where it is more than that.
   Value addition(ir::NodeId id, int accumulator) const;
   Value load(Access access) const;
-  /// An element and what is added to it.
+  /// An element and what is added to it, or combined with it as the sum is.
   Value plus(Access to, Value more) const;
   /// The sum of a group's products, and what is added beside them.
   Value finished(const Group& group, Value sum) const;
@@ -41,7 +44,6 @@ class Result {
  private:
   const ir::Node& node(ir::NodeId id) const { return program_.nodes[static_cast<std::size_t>(id)]; }
   Access access(int buffer, const ir::Affine& offset) const;
-  Value value(ir::NodeId id, const Value& of_sum) const;
   Value part(ir::NodeId id, int accumulator) const;
 
   const Kernel& kernel_;

@@ -226,6 +226,7 @@ class Verifier {
   int divergent_ = 0;              // those that depend on the thread
   int divergent_lanes_ = 0;        // those of them that depend on the lane
   int rounds_ = 0;                 // loops around but those over tasks and threads
+  std::optional<DType> term_of_;   // inside of a term: the type of its factors
   int finished_ = -1;              // the accumulator that a Flush stands for
   int origin_ = -1;
   bool tiles_ = false;

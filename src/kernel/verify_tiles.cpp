@@ -130,6 +130,16 @@ void Verifier::one(const Mma& mma) {
         fail(fmt::format("{} moves the operand of the other side", name(digit.var)));
     }
   }
+  const auto type = kernel_.array(mma.accumulator).type;
+  if (mma.combine != ir::OpCode::add || mma.term) {
+    expect(mma.term && find_fma(mma.atom) != nullptr && !mma.outer && !mma.negative && is_real(type),
+           "a term of its own is for multiply-adds of real numbers");
+    term_of_ = type;
+    value(*mma.term);
+    term_of_.reset();
+    if (mma.term->type != type)
+      fail(fmt::format("terms of {} are combined in {}", ricci::name(mma.term->type), ricci::name(type)));
+  }
   access(mma.a);
   access(mma.b);
   read_life(mma.a.array);

@@ -188,6 +188,9 @@ void Verifier::value(const Value& value) {
                  kernel_.params[static_cast<std::size_t>(value.param)].type == value.type,
              "a parameter that there is not, or of another type");
       return;
+    case Value::Kind::factor:
+      expect(term_of_ == value.type && (value.param == 0 || value.param == 1), "an element of no product's operand");
+      return;
     case Value::Kind::constant:
       return;
     case Value::Kind::index:

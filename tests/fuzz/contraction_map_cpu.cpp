@@ -30,7 +30,12 @@ struct Mapped {
     i = pick(1, 40);
     j = pick(1, 40);
     k = pick(0, 3) == 0 ? pick(1, 60) : pick(300, 1500);
-    const auto sum = fmt::format("sum(k, {} * {})", pick(0, 1) == 0 ? "A(i, k)" : "A(k, i)",
+    // Terms that are no products, and what combines them, of real numbers: sums of both signs stay small.
+    constexpr const char* kTerms[] = {"sum(k, ({0} - {1}) * ({0} + {1}))", "sum(k, abs({0} - {1}) - abs({0} + {1}))",
+                                      "minimum(k, {0} + {1})", "maximum(k, {0} * {1})", "maximum(k, abs({0} - {1}))"};
+    const auto other = pick(0, 9);
+    const auto* const terms = other < 5 && is_real(type) ? kTerms[other] : "sum(k, {} * {})";
+    const auto sum = fmt::format(fmt::runtime(terms), pick(0, 1) == 0 ? "A(i, k)" : "A(k, i)",
                                  pick(0, 1) == 0 ? "B(k, j)" : "B(j, k)");
     auto value = sum;
     bool squared = false;

@@ -120,6 +120,28 @@ TEST_CASE("random contractions on the simulator are the interpreter's, without a
   if (fuzz::enough(count)) CHECK((run > count / 2 && relaid > count / 50 && rounded > count / 50));
 }
 
+TEST_CASE("random reductions of terms of two operands on the simulator are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(517001);
+  const int count = fuzz::cases(kCases);
+  int extrema = 0, shared = 0;
+  const int run = run_on_simulator(
+      first, count, [](auto& random) { return fuzz::term_contraction(random); },
+      [](const auto& d, std::uint64_t seed, auto& random) -> std::optional<Chosen> {
+        auto program = d.program();
+        const auto model = plan::GpuModel::of_capability(d.sm);
+        auto list = plan::contraction_candidates(program, model);
+        if (seed % 4 == 0) list = plan::with_maps(program, model, std::move(list));
+        return one_of(std::move(program), list, seed % 3 == 0 ? 0 : random());
+      },
+      [&](const kernel::Schedule& schedule, const std::string& text) {
+        extrema += has(text, " = least(") | has(text, " = greatest(");
+        shared += has(schedule.name, " cluster ");
+      });
+  std::printf("%d of %d random reductions of terms from seed %llu on the simulator, %d of extrema, %d in clusters\n",
+              run, count, static_cast<unsigned long long>(first), extrema, shared);
+  if (fuzz::enough(count)) CHECK((run > count / 4 && extrema > count / 30));
+}
+
 TEST_CASE("random contractions of complex numbers in three real products are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(515001);
   const int count = (fuzz::cases(kCases) + 1) / 2;

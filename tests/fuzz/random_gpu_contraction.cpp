@@ -28,8 +28,8 @@ struct Terms {
   }
 };
 
-/// The same contraction of bytes, with sums in i32: as a program, which has types that einsums have not.
-ir::Canonical of_bytes(const GpuContraction& d, DType type) {
+/// The same contraction as a program: of types that einsums have not, and of other terms than products.
+ir::Canonical of_text(const GpuContraction& d, DType type, DType result, const std::string& reduction) {
   const auto comma = d.spec.find(','), arrow = d.spec.find("->");
   const std::string terms[] = {d.spec.substr(0, comma), d.spec.substr(comma + 1, arrow - comma - 1),
                                d.spec.substr(arrow + 2)};
@@ -45,9 +45,10 @@ ir::Canonical of_bytes(const GpuContraction& d, DType type) {
     if (terms[2].find(letter) == std::string::npos) over += std::string(over.empty() ? "" : " ") + letter;
   }
   text += "input " + names[0] + " : " + name(type) + "\ninput " + names[1] + " : " + name(type) + "\noutput " +
-          names[2] + " : i32\n";
-  text += names[2] + " = sum(" + over + ", cast(i32, " + names[0] + ") * cast(i32, " + names[1] + "))\n";
-  return ir::canonicalise(ir::lower(Program::parse(text)).steps.at(0).program);
+          names[2] + " : " + name(result) + "\n" + names[2] + " = ";
+  for (const char letter : reduction)
+    text += letter == '$' ? over : letter == 'A' ? names[0] : letter == 'B' ? names[1] : std::string(1, letter);
+  return ir::canonicalise(ir::lower(Program::parse(text + "\n")).steps.at(0).program);
 }
 
 }  // namespace
@@ -59,7 +60,11 @@ std::string GpuContraction::text() const {
 }
 
 ir::Canonical GpuContraction::program(Precision precision) const {
-  if (bytes) return of_bytes(*this, *bytes);
+  if (bytes) return of_text(*this, *bytes, DType::i32, "sum($, cast(i32, A) * cast(i32, B))");
+  if (!term.empty()) {
+    const auto type = problem.inputs.front().type;
+    return of_text(*this, type, is_half(type) ? DType::f32 : type, term);
+  }
   auto asked = problem;
   asked.precision = precision;
   try {
@@ -107,6 +112,25 @@ GpuContraction gpu_contraction(std::mt19937_64& random) {
   d.problem.conjugate = {below(3) == 0, below(3) == 0};
   d.sm = below(4) == 0 ? 80 : 90;
   if (depths > 0 && below(6) == 0) d.bytes = below(2) == 0 ? DType::i8 : DType::u8;
+  return d;
+}
+
+GpuContraction term_contraction(std::mt19937_64& random) {
+  constexpr const char* kTerms[] = {"sum($, (A - B) * (A - B))", "sum($, abs(A - B))",
+                                    "minimum($, A + B)",         "maximum($, A * B)",
+                                    "maximum($, abs(A - B))",    "1 - 2 * sum($, (A + 2) * (B - A))"};
+  constexpr DType kTypes[] = {DType::f64, DType::f32, DType::bf16};
+  GpuContraction d;
+  const auto is_outer = [&] {
+    const auto arrow = d.spec.find("->");
+    return std::none_of(d.extents.begin(), d.extents.end(),
+                        [&](const auto& axis) { return d.spec.find(axis.first, arrow) == std::string::npos; });
+  };
+  do d = gpu_contraction(random);
+  while (is_outer());
+  d.bytes.reset();
+  d.problem.inputs.front().type = kTypes[random() % std::size(kTypes)];
+  d.term = kTerms[random() % std::size(kTerms)];
   return d;
 }
 

@@ -17,6 +17,7 @@ struct GpuContraction {
   ir::EinsumProblem problem;
   int sm = 90;
   std::optional<DType> bytes;  ///< of operands that are not floats
+  std::string term;            ///< of A and B, which another reduction than a sum of products combines: "max($, A*B)"
 
   std::string text() const;
   /// In a precision where that is for its types.
@@ -29,6 +30,8 @@ GpuContraction group_contraction(std::mt19937_64& random);
 GpuContraction tf32_contraction(std::mt19937_64& random);
 /// Of many small products, neighbours of which are as often as not of different ones.
 GpuContraction batch_contraction(std::mt19937_64& random);
+/// Of terms that are no products, or that are not summed.
+GpuContraction term_contraction(std::mt19937_64& random);
 /// Of few results, whose sums are over one to three indices.
 GpuContraction few_results(std::mt19937_64& random);
 

@@ -1,12 +1,12 @@
 // Pieces of vectors.
 template <int... I>
-struct lanes_of {};
+struct lane_numbers {};
 template <class T, T... I>
 struct sequence {
-  typedef lanes_of<I...> type;
+  typedef lane_numbers<I...> type;
 };
 template <int First, class V, int... I>
-static inline __attribute__((always_inline)) auto neighbours(V a, V b, lanes_of<I...>) {
+static inline __attribute__((always_inline)) auto neighbours(V a, V b, lane_numbers<I...>) {
   return __builtin_shufflevector(a, b, (First + I)...);
 }
 template <class V>

@@ -28,6 +28,15 @@ template <class T>
 inline T minimum(T x, T y) { return y < x ? y : x; }
 template <class T>
 inline T maximum(T x, T y) { return x < y ? y : x; }
+// Where x is no NaN, and either of two zeros will do.
+template <class T>
+inline T least(T x, T y) { return minimum(x, y); }
+template <class T>
+inline T greatest(T x, T y) { return maximum(x, y); }
+#ifdef __CUDA_ARCH__
+inline float least(float x, float y) { return fminf(x, y); }
+inline float greatest(float x, float y) { return fmaxf(x, y); }
+#endif
 template <class T>
 inline T absolute(T x) { return x < 0 ? neg(x) : x; }
 inline float absolute(float x) { return __builtin_bit_cast(float, __builtin_bit_cast(u32, x) & 0x7fffffffu); }

@@ -141,7 +141,9 @@ class Machine {
   /// of a cluster have, the sum of the parts so far.
   using Tile = std::map<std::pair<std::int64_t, std::int64_t>, Item>;
   std::map<int, Tile> tiles_, parts_;
-  const Item* finished_ = nullptr;  // the element that a Flush is writing
+  std::map<int, ir::OpCode> begins_;  // with the identity of which operation a tile does
+  std::span<const Item> factors_;     // that a term is of
+  const Item* finished_ = nullptr;    // the element that a Flush is writing
   int finished_array_ = -1;
 };
 

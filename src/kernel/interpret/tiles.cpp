@@ -41,7 +41,10 @@ void Machine::one(const Copy& copy, const Threads& threads) {
   }
 }
 
-void Machine::one(const Clear& clear, const Threads&) { tiles_[clear.array].clear(); }
+void Machine::one(const Clear& clear, const Threads&) {
+  tiles_[clear.array].clear();
+  begins_[clear.array] = clear.combine;
+}
 
 void Machine::one(const TileExchange& exchange, const Threads& threads) {
   const auto& [to, from] = exchange;
@@ -65,7 +68,8 @@ void Machine::one(const Mma& mma, const Threads& threads) {
   const auto cleared = tiles_.find(mma.accumulator);
   if (cleared == tiles_.end()) broken(kernel_, origin_, "a sum is added to that nothing has cleared");
   const auto term = apply(ir::OpCode::mul, of, {zero_of(of), zero_of(of)});
-  const auto sum = apply(mma.negative ? ir::OpCode::sub : ir::OpCode::add, of, {zero_of(of), zero_of(of)});
+  const auto sum = apply(mma.negative ? ir::OpCode::sub : mma.combine, of, {zero_of(of), zero_of(of)});
+  const auto start = value(identity_of(begins_[mma.accumulator], of), threads.front()).front();
   const auto conjugate = apply(ir::OpCode::conj, of, {zero_of(of)});
   const auto t = threads.front();
   const auto* atom = find_atom(mma.atom);
@@ -78,13 +82,14 @@ void Machine::one(const Mma& mma, const Threads& threads) {
   };
   over(rows, t, [&] {
     over(mma.columns, t, [&] {
-      auto& element = cleared->second[{at(row, t), at(column, t)}];
+      auto& element = cleared->second.try_emplace({at(row, t), at(column, t)}, start).first->second;
       over(mma.depth, t, [&] {
         if (--steps_ < 0) throw Left{};
         const Item factors[] = {operand(mma.a, from_a, mma.conj_a), operand(mma.b, from_b, mma.conj_b)};
-        const Item terms[] = {element, operation(term, factors)};
+        factors_ = factors;
+        const Item terms[] = {element, mma.term ? value(*mma.term, t).front() : operation(term, factors)};
         element = mma.outer ? terms[1] : operation(sum, terms);
-        counts_.flops += 2;
+        counts_.flops += mma.term ? 1 : 2;
       });
     });
   });

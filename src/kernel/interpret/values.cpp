@@ -197,6 +197,8 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
     case Value::Kind::load:
       if (finished_ && value.access.array == finished_array_) return {*finished_};
       return load(value.access, thread);
+    case Value::Kind::factor:
+      return {factors_[value.param]};
     case Value::Kind::param:
       return {{values_ ? params_[static_cast<std::size_t>(value.param)] : ir::oracle::Value{}, -1}};
     case Value::Kind::constant:

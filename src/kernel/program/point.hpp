@@ -242,6 +242,5 @@ class PointBuilder {
 
 /// Values as nodes of a kernel.
 Value constant_of(DType type, Scalar number);
-Value identity_of(ir::OpCode op, DType type);
 
 }  // namespace ricci::kernel

@@ -17,14 +17,6 @@ Value constant_of(DType type, Scalar number) {
   return value;
 }
 
-Value identity_of(ir::OpCode op, DType type) {
-  if (!is_integer(type)) return constant_of(type, ir::identity(op, type));
-  Value value;
-  value.type = type;
-  value.bits = ir::identity_bits(op, type);
-  return value;
-}
-
 int PointBuilder::add_registers(const std::string& stem, DType type, const IndexSet& set, int lanes) {
   Array array;
   array.name = names_.fresh(stem);

@@ -25,7 +25,9 @@ bool ContractionSides::suits(Lanes lanes) {
   const auto& statement = program_.statement();
   const auto type = contraction_.type;
   if (is_half(type) || size_of(type) < 4) return false;
+  if (!kernel::has_vectors(contraction_, program_)) return false;
   problem_.size = size_of(type);
+  problem_.operations = kernel::operations_of(contraction_, program_, false);
   problem_.complex = is_complex(type);
   const auto& buffer = program_.buffers[static_cast<std::size_t>(statement.buffer)];
   sum_in_parts_ = kernel::has_parts(program_, contraction_.reduce);
@@ -395,7 +397,8 @@ void ContractionSides::shorten(Axis& lane, std::int64_t lanes) const {
 
 bool ContractionSides::make_depth(Blocking& b, std::int64_t most) const {
   // A result that no parts pass through has its sum in one: it is rounded once to its own type, say.
-  const bool exact = !b.pack_rows || !b.pack_columns;  // what is read in place ends where the index does
+  const bool exact =
+      !b.pack_rows || !b.pack_columns || !contraction_.keeps_zeros;  // no zeros behind where the index ends
   cut_depth(b.depth, sum_in_parts_ ? most : product(b.depth, extent_of), problem_.size, exact);
   return !exact ||
          std::all_of(b.depth.begin(), b.depth.end(), [](const Axis& axis) { return axis.extent % axis.tile == 0; });

@@ -170,7 +170,7 @@ std::vector<CopiedContraction> joined(const ir::Program& program, const CpuModel
 std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, const CpuModel& device, double most_us,
                                                  bool all) {
   const auto contraction = kernel::contraction_of(program);
-  if (!contraction || contraction->reduce < 0 || program.exact) return {};
+  if (!contraction || !contraction->is_product() || contraction->reduce < 0 || program.exact) return {};
   const MatrixCopies matrices(program, *contraction);
   for (const auto role : {Role::summed, Role::other, Role::broadcast}) {
     if (matrices.has(role)) return {};

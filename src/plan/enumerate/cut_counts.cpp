@@ -133,7 +133,7 @@ RoundRates CutCounts::rates(const kernel::Spread& spread, std::int64_t rows, std
   rates.fragment_wavefronts =
       alike * warps * (read(lane_rows, true) + read(lane_columns, false)) * 32 * size / kCacheLineBytes;
   if (c.fma) {
-    rates.instructions += warps * lane_rows * lane_columns * c.real_products;
+    rates.instructions += warps * lane_rows * lane_columns * c.real_products * c.operations;
     return rates;
   }
   const auto& atom = c.atom();
@@ -342,7 +342,7 @@ std::array<WarpRates, 2> CutCounts::least_rates(const Tile& rows, const Tile& co
     const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
     const double alike = c.in_pairs() ? 0.5 : 1;
     rates.fragment_cycles = fragment_cycles(alike * reads * 32 * size / kCacheLineBytes, c.in_pairs());
-    rates.instructions = reads / at_once + (c.fma ? results / 32 * c.real_products : 0);
+    rates.instructions = reads / at_once + (c.fma ? results / 32 * c.real_products * c.operations : 0);
     // Of what warps read for rows and columns as many as each other are the fewest.
     const double of_step = c.by_three() ? c.atom().k / 2.0 : 4;
     const double operands = c.fma ? 0 : of_step * size * std::sqrt(results * warps);

@@ -45,6 +45,15 @@ std::vector<Tile> tiles_of_depth(const GpuContraction& c) {
   const auto longest = kernel::kMatrixRow / (c.groups ? c.size : 2);
   auto list = tiles::depth_tiles(c.depth_axes, c.depth_unit, longest, c.joins_depth(), c.crosses());
   if (c.halved_unit() < c.depth_unit) add_halved(list, c, longest);
+  if (!c.keeps_zeros) {
+    // What is past the end of an index would count: whole tiles alone.
+    std::erase_if(list, [&](const Tile& tile) {
+      bool whole = tile.joined == 0;
+      for (std::size_t k = 0; k < c.depth_axes.size(); ++k)
+        whole = whole && c.depth_axes[k].extent % tile.sizes[k] == 0;
+      return !whole;
+    });
+  }
   if (!c.groups) return list;
   keep_full(list, c.depth_unit, false);
   tiles::add_ragged_rows(list, c.depth_axes, longest);
@@ -101,6 +110,7 @@ std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, C
              c.groups && !of_depth && !of_rows,
              keeps_deep,
              of_depth && c.crosses(),
+             of_depth && c.keeps_zeros,
              is_wide(c, side)};
   add_axes(key, axes);
   const auto [place, fresh] = known_.try_emplace(std::move(key));

@@ -11,7 +11,7 @@ namespace ricci::plan {
 DepthShares::DepthShares(const GpuContraction& contraction, const tiles::Tile& depth, const GpuModel& device)
     : contraction_(&contraction), depth_(&depth), device_(&device) {
   constexpr int kLeastClusterSm = 90;
-  if (contraction.products > 1 || contraction.is_outer() || device.sm < kLeastClusterSm) return;
+  if (contraction.products > 1 || contraction.is_outer() || !contraction.adds || device.sm < kLeastClusterSm) return;
   clusters_ = true;
   std::size_t number = 0;
   for (int blocks = 2; blocks <= kernel::kMostCluster; blocks *= 2) {

@@ -215,6 +215,8 @@ class GpuContraction {
   bool groups = false;                                          ///< an atom of warp groups
   int factor_parts = 1;                                         ///< tf32 numbers whose sum a factor is
   int real_products = 1;                                        ///< that make one
+  int operations = 1;                                           ///< of a term, of which a multiply-add is one
+  bool adds = true, keeps_zeros = true;                         ///< terms are summed, and nothing is added by zeros
   int per_register = 1;                                         ///< elements of an operand
   std::int64_t row_unit = 16, column_unit = 8, depth_unit = 8;  ///< positions that warps take at once
   double rate = 1;                                              ///< products of a multiprocessor in a cycle

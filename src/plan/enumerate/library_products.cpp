@@ -22,7 +22,7 @@ template <class Device>
 std::vector<Candidate> enumerated(const ir::Program& program, const Device& device) {
   if (!device.library || program.exact) return {};
   const auto contraction = kernel::contraction_of(program);
-  if (!contraction) return {};
+  if (!contraction || !contraction->is_product()) return {};
   const MatrixCopies matrices(program, *contraction);
   if (matrices.has(Role::summed) || matrices.has(Role::other)) return {};
   constexpr int kFirst = MatrixCopies::kFirst, kSecond = MatrixCopies::kSecond, kResult = MatrixCopies::kResult;

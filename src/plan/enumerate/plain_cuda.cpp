@@ -39,7 +39,7 @@ class PlainCudaEnumerator {
       words_ = std::max(words_, size_of(load.type) / 4);
     }
     const auto contraction = kernel::contraction_of(program);
-    products_ = sums_ && contraction;
+    products_ = sums_ && contraction && contraction->is_product();
     // Of which neither factor has as many elements as the result.
     outer_ = !sums_ && contraction && std::none_of(counts_.loads.begin(), counts_.loads.end(), [&](const auto& load) {
       return std::all_of(counts_.order.begin(), counts_.order.end(),
@@ -61,7 +61,8 @@ class PlainCudaEnumerator {
   static double least_us(const ir::Program& program, const GpuModel& device) {
     const auto contraction = kernel::contraction_of(program);
     const auto beside = [](kernel::Role role) { return role > kernel::Role::batch; };
-    if (!contraction || program.nodes[static_cast<std::size_t>(contraction->reduce)].kind != ir::NodeKind::reduce ||
+    if (!contraction || !contraction->is_product() ||
+        program.nodes[static_cast<std::size_t>(contraction->reduce)].kind != ir::NodeKind::reduce ||
         contraction->first.load == contraction->second.load ||
         std::any_of(contraction->role.begin(), contraction->role.end(), beside))
       return 0;

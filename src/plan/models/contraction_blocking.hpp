@@ -99,10 +99,11 @@ struct Problem {
   Axes batch;
   std::int64_t size = 8;  ///< bytes of an element
   bool complex = false;
-  bool far_result = false;    ///< the result is larger than the second cache
-  bool group = false;         ///< of products into blocks of the result that stay in the second cache
-  bool nontemporal = false;   ///< results go by nontemporal stores: whole lines, larger than the caches and not read
-  bool shares_lines = false;  ///< they would, but for lines that rows of the result share
+  std::int64_t operations = 1;  ///< of a term, of which a multiply-add is one
+  bool far_result = false;      ///< the result is larger than the second cache
+  bool group = false;           ///< of products into blocks of the result that stay in the second cache
+  bool nontemporal = false;     ///< results go by nontemporal stores: whole lines, larger than the caches and not read
+  bool shares_lines = false;    ///< they would, but for lines that rows of the result share
 };
 
 }  // namespace ricci::plan::gett

@@ -168,7 +168,7 @@ class Model {
     return each;
   }
   /// Of a register tile's round: in which its multiply-adds fill their units.
-  double busy_cycles() const { return turns() * does_.sums * does_.vectors / 2; }
+  double busy_cycles() const { return turns() * does_.sums * does_.vectors * n(problem_.operations) / 2; }
   double round_cycles() const { return products().products / (does_.batch * does_.tiles * does_.rounds); }
 
  private:
