@@ -174,7 +174,7 @@ std::string KernelText::quotient(const kernel::Let& let, bool wide) const {
   if (is_part && (hidden || is_sum(let.of))) text = fmt::format("{}({})", hidden ? "opaque" : "", text);
   if (let.divisor > 1) text += fmt::format(" / {}", let.divisor);
   if (let.modulus > 0) text += fmt::format(" % {}", let.modulus);
-  return text;
+  return is_part && !wide && has_any(let.of, anew_) ? fmt::format("(int)((u32){})", text) : text;
 }
 
 bool KernelText::is_wide(const Affine& value) const {
@@ -337,7 +337,10 @@ std::string KernelText::scatter(const kernel::Scatter& scatter) {
 std::string KernelText::let(const kernel::Let& let) {
   if (let.value) return value(*let.value);
   auto text = quotient(let, cpu_ || is_wide(let.of));
-  if (let.anew) text = fmt::format("anew({})", text);
+  if (let.anew) {
+    anew_.insert(let.var);
+    text = fmt::format("anew({})", text);
+  }
   return let.most >= 0 ? fmt::format("{} < {} ? {} : {}", text, let.most, text, affine(Affine(let.most))) : text;
 }
 

@@ -28,9 +28,7 @@ class KernelText {
   /// CUDA: the variable counts rounds that are not spelt out, or is made of one that does. Quotients of such are taken
   /// of opaque numbers (device/cuda.cuh).
   void count_rounds(kernel::Var var) { rounds_.insert(var); }
-  bool counts_rounds(const kernel::Affine& value) const {
-    return std::any_of(value.terms.begin(), value.terms.end(), [&](const auto& t) { return rounds_.contains(t.var); });
-  }
+  bool counts_rounds(const kernel::Affine& value) const { return has_any(value, rounds_); }
   /// Offsets into the arrays of these accesses are counted from there on, others from the first element.
   void count_from(std::vector<kernel::Access> bases) { bases_ = std::move(bases); }
   const kernel::Let& said_in_place(kernel::Var var) const { return in_place_.at(var).first; }
@@ -100,6 +98,9 @@ class KernelText {
   std::string function(const std::string& name, DType type) const;
   static std::string in_brackets(const Text& x, int rank);
   static Text infix(const Text& x, ir::OpCode op, const Text& y);
+  static bool has_any(const kernel::Affine& value, const std::set<kernel::Var>& vars) {
+    return std::any_of(value.terms.begin(), value.terms.end(), [&](const auto& t) { return vars.contains(t.var); });
+  }
   const kernel::Array& array(const kernel::Access& access) const { return kernel_.array(access.array); }
   /// What is read, or, with a value, the statement that writes it.
   std::string said(const kernel::Access& access, const std::string* value);
@@ -129,6 +130,7 @@ class KernelText {
   std::set<int> fragments_;                  // registers that instructions of a warp take
   std::vector<std::pair<int, int>> copies_;  // whole accesses that are stored: to where, and from where
   std::set<kernel::Var> rounds_;
+  std::set<kernel::Var> anew_;  // whose quotients are of unsigned numbers, as compilers know nothing of their sign
 };
 
 }  // namespace ricci::codegen
