@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "ir/few.hpp"
+#include "plan/models/short_lists.hpp"
 
 namespace ricci::plan {
 namespace {
@@ -48,12 +49,14 @@ int BlockRoom::padding(const Cut& cut, bool of_rows) const {
 std::int64_t BlockRoom::result_bytes(const Cut& cut, std::int64_t rows, std::int64_t columns) const {
   const auto& c = contraction_;
   if (!cut.relaid && cut.share.blocks == 1) return c.result_bytes(cut, 0);
-  const auto digits = c.result_digits(*cut.rows, *cut.columns);
+  auto digits = c.result_digits(*cut.rows, *cut.columns);
   const auto type = cut.share.blocks > 1 ? c.type : c.result_type;  // of sums, or of results
-  ir::Few<std::int64_t> numbers = {rows, columns, cut.spread.run_rows, cut.spread.run_columns};
+  // Of strides their order tells, and whether elements are neighbours.
+  sort_few(digits, [](const kernel::ResultDigit& x, const kernel::ResultDigit& y) { return x.stride < y.stride; });
+  ir::Few<std::int64_t> numbers = {rows, columns, cut.spread.run_rows, cut.spread.run_columns,
+                                   !digits.empty() && digits.front().stride == 1};
   for (const auto& digit : digits) {
-    for (const auto number : {std::int64_t{digit.of_rows}, digit.extent, digit.step, digit.stride})
-      numbers.push_back(number);
+    for (const auto number : {std::int64_t{digit.of_rows}, digit.extent, digit.step}) numbers.push_back(number);
   }
   thread_local Kept<std::tuple<const kernel::Atom*, DType, DType, ir::Few<std::int64_t>>> kept;
   return c.result_bytes(
