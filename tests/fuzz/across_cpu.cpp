@@ -97,6 +97,49 @@ std::string failure_of(Runtime& runtime, const Across& across, std::mt19937_64& 
   }
 }
 
+/// Prefixes of columns, whose neighbours are scanned side by side.
+struct Columns {
+  std::string text;
+  std::int64_t from = 1, to = 1;  ///< elements
+
+  Columns(std::mt19937_64& random, const char* type) {
+    const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+    const int i = pick(1, 300), j = pick(1, 70), k = pick(1, 3) == 1 ? pick(2, 5) : 1;
+    constexpr const char* kOperations[] = {"sum", "product", "minimum", "maximum"};
+    const bool exclusive = pick(0, 2) == 0, turned = pick(0, 3) == 0;
+    const auto value = fmt::format("{}{}", turned ? "A(k, j, i)" : "A(k, i, j)", pick(0, 1) == 0 ? " * e(j)" : "");
+    from = std::int64_t{i} * j * k;
+    to = std::int64_t{exclusive ? i + 1 : i} * j * k;
+    text = fmt::format(
+        "index i = {}\nindex j = {}\nindex k = {}\ninput {} : {}\n{}output C(k, {}, j) : {}\n"
+        "C(k, i, j) = {}({}, i, {})\n",
+        i, j, k, turned ? "A(k, j, i)" : "A(k, i, j)", type,
+        value.find("e(j)") == std::string::npos ? "" : fmt::format("input e(j) : {}\n", type), exclusive ? "i+1" : "i",
+        type, exclusive ? "exclusive_scan" : "scan", kOperations[pick(0, 3)], value);
+  }
+};
+
+template <class T>
+std::string failure_of(Runtime& runtime, const Columns& columns, std::mt19937_64& random, int& vectors) {
+  // Signs alone, so that no product is large.
+  const auto numbers = [&](std::int64_t count) {
+    std::uniform_int_distribution<int> sign(0, 1);
+    std::vector<T> values(static_cast<std::size_t>(count));
+    for (auto& value : values) value = static_cast<T>(2 * sign(random) - 1);
+    return values;
+  };
+  const auto a = numbers(columns.from), e = numbers(70);
+  std::vector<const void*> from{a.data()};
+  const auto program = Program::parse(columns.text);
+  if (columns.text.find("e(j)") != std::string::npos) from.push_back(e.data());
+  std::vector<T> want(static_cast<std::size_t>(columns.to)), got = want;
+  Runtime::interpret_program(program, std::vector<void*>{want.data()}, from);
+  const auto plan = runtime.plan_program(program, {});
+  vectors += plan.info().schedule.find(" v") != std::string::npos ? 1 : 0;
+  plan(std::vector<void*>{got.data()}, from);
+  return got == want ? std::string() : plan.explain() + plan.source();
+}
+
 }  // namespace
 
 TEST_CASE("random programs on the CPU that read across are what the interpreter says") {
@@ -118,6 +161,27 @@ TEST_CASE("random programs on the CPU that read across are what the interpreter 
   }
   INFO(staged << " of " << count << " were staged");
   CHECK(staged > count / 4);
+}
+
+TEST_CASE("random prefixes of columns on the CPU are what the interpreter says") {
+  const auto first = fuzz::first_seed(880001);
+  const int count = fuzz::cases(24);
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  Runtime runtime(options);
+  int vectors = 0;
+  for (int n = 0; n < count; ++n) {
+    const auto seed = first + static_cast<std::uint64_t>(n);
+    std::mt19937_64 random(seed);
+    const Columns columns(random, n % 2 == 0 ? "f64" : "f32");
+    INFO("seed " << seed << "\n" << columns.text);
+    const auto found = n % 2 == 0 ? failure_of<double>(runtime, columns, random, vectors)
+                                  : failure_of<float>(runtime, columns, random, vectors);
+    INFO(found);
+    REQUIRE(found.empty());
+  }
+  INFO(vectors << " of " << count << " had vectors");
+  CHECK(vectors > count / 4);
 }
 
 }  // namespace across_cpu_test

@@ -456,6 +456,7 @@ bool has_lanes(const ir::Program& program) {
       case ir::NodeKind::constant:
         return true;
       case ir::NodeKind::reduce:
+      case ir::NodeKind::scan:
         return node.op == ir::OpCode::add || node.op == ir::OpCode::mul || is_extreme(node.op);
       case ir::NodeKind::op:
         return is_arithmetic(node.op) || is_extreme(node.op) || node.op == ir::OpCode::sqrt ||

@@ -173,6 +173,8 @@ class PointBuilder {
   int start_place(const ir::Statement& statement);
   void advance(int place, std::int64_t step, std::optional<Value> times = {});
   void add_total(const ir::Statement& statement, int running, std::int64_t at);
+  /// What a scan is so far, of all lanes.
+  void store_scanned(const ir::Statement& statement, const ir::Affine& at, int running);
   void at_neighbour(int q, Var distance, const std::function<void()>& write);
 
   // ---- point_pieces.cpp

@@ -37,13 +37,18 @@ ir::Affine PointBuilder::places(const ir::Statement& statement) const {
 void PointBuilder::add_total(const ir::Statement& statement, int running, std::int64_t at) {
   auto total = statement.offset;
   total.constant += statement.step * at;
-  body_.add(Store{{statement.buffer, {offset(total)}}, value_of(running, {})});
+  store_scanned(statement, total, running);
+}
+
+void PointBuilder::store_scanned(const ir::Statement& statement, const ir::Affine& at, int running) {
+  if (block_.lanes > 1) return store_lanes(statement, offset(at), value_of(running, {}));
+  body_.add(Store{{statement.buffer, {offset(at)}}, value_of(running, {})});
 }
 
 int PointBuilder::start_running(const ir::Node& n) {
   if (n.operand[1] >= 0) prepare(n.operand[1], IndexSet());
   auto start = n.operand[1] >= 0 ? value(n.operand[1]) : identity_of(n.op, n.type);
-  const auto running = add_registers("running", n.type, {}, 1);
+  const auto running = add_registers("running", n.type, {}, block_.lanes);
   body_.add(Define{running, std::move(start)});
   return running;
 }
@@ -58,7 +63,7 @@ void PointBuilder::add_scan(const ir::Statement& statement) {
   const auto running = start_running(n);
   if (extent(q) > 0) {
     hoist(n.operand[0], IndexSet().set(static_cast<std::size_t>(q)));
-    if (const int length = cpu() ? scan_row(program_, n) : 1; length > 1) {
+    if (const int length = cpu() && block_.lanes == 1 ? scan_row(program_, n) : 1; length > 1) {
       Sweep sweep{enter_index(q), {}, Affine(extent(q)), {}};
       sweep.parts.push_back({length, body_.collect([&] { add_scanned_row(statement, running, length); })});
       if (extent(q) % length != 0)
@@ -78,10 +83,10 @@ void PointBuilder::add_scanned_value(const ir::Statement& statement, int running
   const auto& n = node(statement.value);
   open_scope();
   // Where the element stands that is stored: the scan may be in place.
-  const auto item = n.exclusive ? add_registers("item", n.type, {}, 1) : running;
+  const auto item = n.exclusive ? add_registers("item", n.type, {}, block_.lanes) : running;
   if (n.exclusive) body_.add(Define{item, value_of(running, {})});
   accumulate(n.operand[0], cell(item, {}), n.op, IndexSet());
-  body_.add(Store{{statement.buffer, {offset(places(statement))}}, value_of(running, {})});
+  store_scanned(statement, places(statement), running);
   if (n.exclusive) body_.add(Store{cell(running, {}), value_of(item, {})});
   close_scope();
 }

@@ -67,7 +67,7 @@ class PlainCpuEnumerator {
         if (!sums_) add(lane, lanes, {}, kStrip);
         if (!sums_) add_staged(lane, lanes);
         if (!sums_ && parts.size() > 1) add(lane, lanes, {}, kPartStrip, &parts);
-        if (sums_) add_register_tiles(lane, lanes);
+        if (sums_ && !counts_.sequential) add_register_tiles(lane, lanes);
       }
       if (!sums_) break;  // only along the output: stores limit these programs
     }

@@ -94,12 +94,13 @@ class Rounds {
   /// Rows take as many additions as their length has bits, and one of what came before.
   void add_scan(const CountedNode& scan) {
     const auto& n = node(scan);
-    const int row = kernel::scan_row(program_, n);
+    const int row = on_lanes(scan) ? 1 : kernel::scan_row(program_, n);  // of lanes each has a scan of its own
     const auto extent = program_.indices[static_cast<std::size_t>(n.over[0])].extent;
     const auto left = row > 1 ? extent % row : extent, rows = (extent - left) / row;
     const double scans = extent > 0 ? scan.times * rounds_ / static_cast<double>(extent) : 0;
     const double vectors = static_cast<double>(rows) * (std::log2(row) + 1), single = static_cast<double>(left);
-    counts_.arithmetic += {scans * (vectors + single), scans * (vectors * row + single)};
+    const auto together = on_lanes(scan) ? static_cast<double>(lanes_) : 1;
+    counts_.arithmetic += {scans * (vectors + single), scans * (vectors * row + single) * together};
   }
 
   const ir::Program& program_;
