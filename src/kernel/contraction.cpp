@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
-#include "ir/interpret/interpret_value.hpp"
 #include "ir/operation_types.hpp"
 
 namespace ricci::kernel {
@@ -112,23 +112,40 @@ class PairTerm {
     return list;
   }
 
-  /// Of two zeros; nothing where a parameter is in it.
-  std::optional<ir::oracle::Value> of_zeros(NodeId id) const {
-    for (const auto& factor : factors_) {
-      if (factor.value == id) return ir::oracle::Value{};
-    }
+  /// What it is of two zeros; nothing where a parameter or a function is in it.
+  std::optional<double> of_zeros(NodeId id) const {
+    const bool loaded =
+        std::any_of(factors_.begin(), factors_.end(), [id](const Factor& factor) { return factor.value == id; });
+    if (loaded) return 0;
     const auto& n = node(program_, id);
-    if (n.kind == NodeKind::param) return std::nullopt;
-    if (n.kind == NodeKind::constant) {
-      return ir::oracle::value_of(n.value, n.type);
-    }
-    ir::oracle::Value operands[3];
-    for (int k = 0; k < ir::operand_count(n); ++k) {
+    if (n.kind == NodeKind::constant) return n.value.real();
+    if (n.kind != NodeKind::op) return std::nullopt;
+    double of[2] = {};
+    for (int k = 0; k < std::min(ir::operand_count(n), 2); ++k) {
       const auto operand = of_zeros(n.operand[k]);
       if (!operand) return std::nullopt;
-      operands[k] = *operand;
+      of[k] = *operand;
     }
-    return ir::oracle::apply(n.op, n.type, type_, operands[0], operands[1], operands[2]);
+    switch (n.op) {
+      case OpCode::add:
+        return of[0] + of[1];
+      case OpCode::sub:
+        return of[0] - of[1];
+      case OpCode::mul:
+        return of[0] * of[1];
+      case OpCode::neg:
+        return -of[0];
+      case OpCode::absolute:
+        return std::abs(of[0]);
+      case OpCode::sqrt:
+        return std::sqrt(of[0]);
+      case OpCode::minimum:
+        return std::min(of[0], of[1]);
+      case OpCode::maximum:
+        return std::max(of[0], of[1]);
+      default:
+        return std::nullopt;
+    }
   }
 
  private:
@@ -170,9 +187,7 @@ std::optional<Contraction> combination_of(const ir::Program& program, NodeId red
   if (!result.indices(Role::summed).empty()) return std::nullopt;
   result.term = top.operand[0];
   result.combine = top.op;
-  const auto zero = term.of_zeros(result.term);
-  const auto kept = ir::oracle::identity_of(top.op, top.type);
-  result.keeps_zeros = zero && zero->re == kept.re;
+  result.keeps_zeros = top.op == OpCode::add && term.of_zeros(result.term) == 0.0;
   return result;
 }
 

@@ -178,14 +178,19 @@ class PlainCpuEnumerator {
             kOperation * operations + kComplex * counts.complex,
             counts.waits + (priced.staged ? 0 : waits_across_),
             cycles_of(priced.lines),
-            priced.staged ? (priced.lanes > 1 ? kTurned : kMoved) * priced.staged->elements : 0};
+            priced.staged ? (priced.lanes > 1 ? kTurned : kMoved) * priced.staged->elements +
+                                kLoad * priced.staged->reads / static_cast<double>(priced.lanes)
+                          : 0};
   }
-  /// The counts where what is read across is read from arrays of the tile.
-  static PlainCpuCounts by_arrays(PlainCpuCounts counts, double elements, std::int64_t lanes) {
-    if (lanes == 1) return counts;
-    counts.gathered = std::max(0.0, counts.gathered - elements);
-    counts.gathered_wide = std::max(0.0, counts.gathered_wide - elements);
-    counts.loads += {elements / static_cast<double>(lanes), elements};
+  /// The counts where what is read across is read from arrays of the tile, which are filled by whole vectors.
+  static PlainCpuCounts by_arrays(PlainCpuCounts counts, const StagedTiles& staged, std::int64_t lanes) {
+    if (lanes > 1) {
+      counts.gathered -= staged.reads;
+      counts.gathered_wide -= lanes > 4 ? staged.reads : 0;
+    } else {
+      counts.loads += {-staged.reads, -staged.reads};
+    }
+    counts.loads += {staged.elements / static_cast<double>(lanes), staged.elements};
     return counts;
   }
   void add_staged(int lane, std::int64_t lanes) {
@@ -260,7 +265,7 @@ class PlainCpuEnumerator {
     const auto along = lane < 0 ? 1 : extent(lane), in_parts = parts ? along / strip * strip : 0;
     priced.counts = counts_of(program_, counts_, counts, lane, lanes, along - in_parts);
     if (parts) priced.counts += counts_of(program_, *parted_, counts, lane, lanes, in_parts);
-    if (staged) priced.counts = by_arrays(priced.counts, staged->elements, lanes);
+    if (staged) priced.counts = by_arrays(priced.counts, *staged, lanes);
     if (us_of(cycles_of(priced)) + us_at_least(least_of_lines_, 1) > bound_us_) return;
     if (sums_) {
       for (std::size_t q = 0; q < count; ++q) counts[q] = counts_.free[q] ? priced.block(q) : 1;

@@ -94,10 +94,16 @@ std::vector<StagedTiles> staged_tiles(const ir::Program& program, const Operatio
       stage.subject = program.buffers[static_cast<std::size_t>(buffer)].name;
       stage.space = "scratch";
       auto& names = stage.loops.emplace_back("", std::vector<std::string>()).second;
-      double elements = loads[buffer];
+      double elements = loads[buffer], reads = loads[buffer];
       for (const int q : moved) names.push_back(program.indices[static_cast<std::size_t>(q)].name);
-      for (const int q : counts.order) elements *= static_cast<double>(extent(q));
+      for (const int q : counts.order) {
+        const bool again = std::find(moved.begin(), moved.end(), q) != moved.end();
+        const auto tile = again ? 1 : one.tile[static_cast<std::size_t>(q)];
+        elements *= static_cast<double>((extent(q) + tile - 1) / tile);
+        reads *= static_cast<double>(extent(q));
+      }
       one.elements += elements;
+      one.reads += reads;
     }
     list.push_back(std::move(one));
   }

@@ -16,6 +16,7 @@ struct StagedTiles {
   std::vector<int> looped;         ///< indices of several values, that of neighbouring results first
   kernel::Directives stages;
   double elements = 0;  ///< that are copied, of all tasks together
+  double reads = 0;     ///< of points, from the arrays
   std::string text;     ///< part of a schedule's name
 };
 
