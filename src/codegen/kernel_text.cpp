@@ -448,6 +448,7 @@ KernelText::Text KernelText::on_lanes(const Value& value, const Text& x, const T
     case OpCode::maximum:
       return {fmt::format("{}<{}>({}, {})", ir::name_of(value.op), type, x.text, y.text), 3};
     case OpCode::exp:
+    case OpCode::log:
     case OpCode::tanh:
       return lane_function(value.op, value.type, value.lanes(), x);
     default:

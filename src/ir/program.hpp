@@ -181,7 +181,9 @@ bool is_leaf(const Node& node) noexcept;
 constexpr bool is_arithmetic(OpCode op) noexcept { return op <= OpCode::neg; }
 constexpr bool is_function(OpCode op) noexcept { return op >= OpCode::sqrt && op <= OpCode::pow; }
 /// Functions that kernels for CPUs have for whole vectors: within a few units in the last place, not C's bits.
-constexpr bool is_function_of_vectors(OpCode op) noexcept { return op == OpCode::exp || op == OpCode::tanh; }
+constexpr bool is_function_of_vectors(OpCode op) noexcept {
+  return op == OpCode::exp || op == OpCode::log || op == OpCode::tanh;
+}
 constexpr bool is_comparison(OpCode op) noexcept { return op >= OpCode::equal && op <= OpCode::less_equal; }
 
 /// Whether the operation commutes bit by bit (NaN payloads aside).

@@ -63,6 +63,10 @@ void check(const std::string& f, long double (*wanted)(long double), double most
     std::uniform_real_distribution<T> numbers(static_cast<T>(-reach), static_cast<T>(reach));
     for (int k = 0; k < 20000; ++k) x.push_back(numbers(random));
   }
+  // And numbers of all sizes, the least that are not normal among them.
+  std::uniform_real_distribution<double> sizes(wide ? -1074 : -149, wide ? 1023 : 127);
+  for (int k = 0; k < 20000; ++k) x.push_back(static_cast<T>(std::exp2(sizes(random))));
+  for (int k = 0; k < 2000; ++k) x.push_back(1 + static_cast<T>(k - 1000) * std::numeric_limits<T>::epsilon());
   x.resize(x.size() / 16 * 16 + 7);  // the last ones are no vector
   for (std::size_t k = 1; k <= 16; ++k) x[x.size() - k] = x[x.size() - 16 - k];
   bool by_vectors = false;
@@ -87,6 +91,8 @@ void check(const std::string& f, long double (*wanted)(long double), double most
 TEST_CASE("functions of vectors are near those of C++, with the same bits in every place") {
   check<double>("exp", std::exp, 1.1);
   check<float>("exp", std::exp, 1.1);
+  check<double>("log", std::log, 1.1);
+  check<float>("log", std::log, 1.1);
   check<double>("tanh", std::tanh, 3);
   check<float>("tanh", std::tanh, 3);
 }
