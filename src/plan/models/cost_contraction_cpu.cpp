@@ -363,7 +363,10 @@ class Model {
     const double length = held_run(operand.side, tensor);
     const double near = from_cache() + kNearRun / length;
     if (!is_far(operand.bytes)) return moved + near;
-    const double lines = kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - along / line_);
+    // Short rows that blocks hold whole share a line with the next ones where these go on.
+    const bool short_rows = operand.rows && along >= n(b_.lanes) && along == n(product(b_.depth, extent_of));
+    const double whole = short_rows ? std::max(along, length) : along;
+    const double lines = kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - whole / line_);
     const double far = std::max(far_ * lines + pages_of(operand.side, operand.depth, tensor), read_cycles(operand));
     const double shorter = kShorterLine * std::max(0.0, kLongLine - line_cycles(b_, problem_, device_));
     // Runs that were asked for are read from a cache.
