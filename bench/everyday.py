@@ -131,7 +131,9 @@ def main():
             torch.cuda.empty_cache()
     made["speed_over"] = {"torch": summary([row["peers"]["torch"] / row["ms"] for row in made["cases"]])}
     made["dtype"] = options.dtype
-    made["command"] = f"bench/everyday.py RICCI_BENCH --device {options.device} --dtype {options.dtype}"
+    command = f"bench/everyday.py RICCI_BENCH --device {options.device} --dtype {options.dtype} --repeat {options.repeat}"
+    command += f" --threads {options.threads}" if options.device == "cpu" else ""
+    made["command"] = command + (f" --cases {options.cases}" if options.cases else "")
     made["versions"] = {"torch": torch.__version__}
     print({key: round(value, 2) for key, value in made["speed_over"]["torch"].items()})
     if options.output:
