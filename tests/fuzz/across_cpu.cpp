@@ -159,13 +159,14 @@ TEST_CASE("random programs on the CPU that read across are what the interpreter 
     INFO(found);
     REQUIRE(found.empty());
   }
+  if (!fuzz::enough(count)) return;
   INFO(staged << " of " << count << " were staged");
   CHECK(staged > count / 4);
 }
 
 TEST_CASE("random prefixes of columns on the CPU are what the interpreter says") {
   const auto first = fuzz::first_seed(880001);
-  const int count = fuzz::cases(24);
+  const int count = fuzz::cases(30);
   RuntimeOptions options;
   options.cache_dir = "off";
   Runtime runtime(options);
@@ -180,6 +181,7 @@ TEST_CASE("random prefixes of columns on the CPU are what the interpreter says")
     INFO(found);
     REQUIRE(found.empty());
   }
+  if (!fuzz::enough(count)) return;
   INFO(vectors << " of " << count << " had vectors");
   CHECK(vectors > count / 4);
 }
