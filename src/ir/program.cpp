@@ -27,18 +27,36 @@ static_assert(std::size(kOperations) == static_cast<std::size_t>(OpCode::select)
 
 }  // namespace
 
+namespace {
+
+/// A product of extents, as far as it is a number of the type: steps that were joined have many indices.
+class Points {
+ public:
+  void add(std::int64_t extent) {
+    none_ = none_ || extent == 0;
+    beyond_ = beyond_ || __builtin_mul_overflow(product_, extent, &product_);
+  }
+  std::int64_t number() const { return none_ ? 0 : beyond_ ? std::numeric_limits<std::int64_t>::max() : product_; }
+
+ private:
+  std::int64_t product_ = 1;
+  bool none_ = false, beyond_ = false;
+};
+
+}  // namespace
+
 std::int64_t Program::points() const noexcept {
-  std::int64_t product = 1;
-  for (const auto& index : indices) product *= index.extent;
-  return product;
+  Points points;
+  for (const auto& index : indices) points.add(index.extent);
+  return points.number();
 }
 
 std::int64_t Program::points(const std::vector<bool>& along) const noexcept {
-  std::int64_t product = 1;
+  Points points;
   for (std::size_t q = 0; q < along.size(); ++q) {
-    if (along[q]) product *= indices[q].extent;
+    if (along[q]) points.add(indices[q].extent);
   }
-  return product;
+  return points.number();
 }
 
 int Program::find_load(int buffer) const noexcept {

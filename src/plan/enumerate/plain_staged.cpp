@@ -99,7 +99,8 @@ std::vector<StagedTiles> staged_tiles(const ir::Program& program, const Operatio
       for (const int q : counts.order) {
         const bool again = std::find(moved.begin(), moved.end(), q) != moved.end();
         const auto tile = again ? 1 : one.tile[static_cast<std::size_t>(q)];
-        elements *= static_cast<double>((extent(q) + tile - 1) / tile);
+        const auto times = (extent(q) + tile - 1) / tile;
+        elements *= static_cast<double>(times);
         reads *= static_cast<double>(extent(q));
       }
       one.elements += elements;
