@@ -269,11 +269,7 @@ class LoopMaker {
     using ir::NodeKind;
     if (!cpu() || directive.space != "scratch") fail("what is computed point by point is staged on a CPU, in scratch");
     if (made_.strip > 0) fail("strips have buffers of their own");
-    const auto conditional = [](const ir::Node& node) {
-      return !node.over.empty() || node.kind == NodeKind::guard || node.kind == NodeKind::compact;
-    };
-    if (std::any_of(program_.nodes.begin(), program_.nodes.end(), conditional))
-      fail("programs with sums, scans or guards do not read at every point");
+    if (!reads_at_every_point(program_)) fail("programs with sums, scans or guards do not read at every point");
     const auto is_named = [&](const ir::Buffer& buffer) { return buffer.name == directive.subject; };
     const auto place = std::find_if(program_.buffers.begin(), program_.buffers.end(), is_named);
     if (place == program_.buffers.end() || place->written) fail("it is no operand");

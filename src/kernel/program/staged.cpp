@@ -5,6 +5,12 @@
 
 namespace ricci::kernel {
 
+bool reads_at_every_point(const ir::Program& program) {
+  return std::none_of(program.nodes.begin(), program.nodes.end(), [](const ir::Node& node) {
+    return !node.over.empty() || node.kind == ir::NodeKind::guard || node.kind == ir::NodeKind::compact;
+  });
+}
+
 bool reads_across(const ir::Affine& offset, const std::vector<int>& dims) {
   const auto step = [&](int q) { return std::abs(offset.coefficient[static_cast<std::size_t>(q)]); };
   return std::any_of(dims.begin(), dims.end(), [&](int q) { return step(q) > 0 && step(q) < step(dims.back()); });

@@ -16,6 +16,9 @@ struct StagedLoad {
   std::int64_t elements = 0;
 };
 
+/// Whether a program has no sums, scans or guards: all that its loads name is there to be copied.
+bool reads_at_every_point(const ir::Program& program);
+
 /// Whether the load's neighbours lie along another one of the indices than along the last.
 bool reads_across(const ir::Affine& offset, const std::vector<int>& dims);
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <deque>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -40,6 +39,7 @@ class PlainCpuEnumerator {
         device_(device),
         counts_(count_operations(program)),
         lines_(program, counts_, device),
+        staged_(staged_tiles(program, counts_)),
         lanes_(kernel::has_lanes(program)) {
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
     find_least();
@@ -194,10 +194,7 @@ class PlainCpuEnumerator {
     return counts;
   }
   void add_staged(int lane, std::int64_t lanes) {
-    for (auto& tiles : staged_tiles(program_, counts_, lanes)) {
-      staged_.push_back(std::move(tiles));
-      add(lane, lanes, {}, 0, nullptr, &staged_.back());
-    }
+    for (const auto& tiles : staged_) add(lane, lanes, {}, 0, nullptr, &tiles);
   }
 
   /// Cycles of an element in which loads wait, on an AMD EPYC: 7 to 100, the most where rows are a power of two apart.
@@ -473,9 +470,9 @@ class PlainCpuEnumerator {
   const CpuModel& device_;
   OperationCounts counts_;
   PlainLineCounter lines_;
+  std::vector<StagedTiles> staged_;
   std::vector<Least> least_;
   double least_of_lines_ = 0;              ///< cycles
-  std::deque<StagedTiles> staged_;         ///< that candidates point at
   double waits_across_ = 0;                ///< cycles of all points, of operands that are not staged
   std::optional<OperationCounts> parted_;  ///< of the statements in parts
   bool lanes_ = false, sums_ = false;

@@ -26,12 +26,6 @@ int fastest_of(const ir::Affine& offset, const ir::Program& program) {
   return fastest;
 }
 
-bool reads_at_every_point(const ir::Program& program) {
-  return std::none_of(program.nodes.begin(), program.nodes.end(), [](const ir::Node& node) {
-    return !node.over.empty() || node.kind == ir::NodeKind::guard || node.kind == ir::NodeKind::compact;
-  });
-}
-
 }  // namespace
 
 bool is_across(const ir::Affine& offset, const ir::Program& program, int fastest) {
@@ -39,8 +33,8 @@ bool is_across(const ir::Affine& offset, const ir::Program& program, int fastest
   return own >= 0 && own != fastest && step(offset, fastest) > 0;
 }
 
-std::vector<StagedTiles> staged_tiles(const ir::Program& program, const OperationCounts& counts, std::int64_t lanes) {
-  if (counts.order.empty() || !reads_at_every_point(program)) return {};
+std::vector<StagedTiles> staged_tiles(const ir::Program& program, const OperationCounts& counts) {
+  if (counts.order.empty() || !kernel::reads_at_every_point(program)) return {};
   const int along = counts.order.front();
   std::vector<bool> across(program.indices.size());  // indices of neighbours that are read
   for (const auto& counted : counts.loads) {
@@ -67,7 +61,7 @@ std::vector<StagedTiles> staged_tiles(const ir::Program& program, const Operatio
     }
     const bool tiled = std::any_of(counts.order.begin(), counts.order.end(),
                                    [&](int q) { return one.tile[static_cast<std::size_t>(q)] < extent(q); });
-    if (one.looped.size() < 2 || one.tile[static_cast<std::size_t>(along)] < lanes || !tiled) return list;
+    if (one.looped.size() < 2 || !tiled) return list;
     const auto is_same = [&](const StagedTiles& other) { return other.tile == one.tile; };
     if (std::any_of(list.begin(), list.end(), is_same)) continue;
     // Of a buffer that is read in several ways arrays have the same dimensions, or it is read in place.

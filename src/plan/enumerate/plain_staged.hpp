@@ -24,7 +24,7 @@ struct StagedTiles {
 bool is_across(const ir::Affine& offset, const ir::Program& program, int fastest);
 
 /// None of programs with sums, scans or guards, nor of those that read nothing across.
-///   lanes  neighbours along the fastest index that are one vector
-std::vector<StagedTiles> staged_tiles(const ir::Program& program, const OperationCounts& counts, std::int64_t lanes);
+/// Tiles go along the fastest index by whole vectors, however wide, or as far as it is long.
+std::vector<StagedTiles> staged_tiles(const ir::Program& program, const OperationCounts& counts);
 
 }  // namespace ricci::plan
