@@ -7,6 +7,7 @@
 #include <random>
 
 #include "catch.hpp"
+#include "fuzz/planned_program.hpp"
 #include "fuzz/random_problem.hpp"
 #include "ricci/ricci.hpp"
 
@@ -65,21 +66,9 @@ std::string failure(Runtime& runtime, const Across& across, std::mt19937_64& ran
   const auto e = numbers(600);
   std::vector<const void*> from{a.data(), b.data()};
   if (across.text.find("e(") != std::string::npos) from.push_back(e.data());
-  const auto program = Program::parse(across.text);
-  auto want = before;
-  Runtime::interpret_program(program, std::vector<void*>{want.data()}, from);
-  PlanOptions options;
-  for (const int threads : {1, 3}) {
-    options.threads = threads;
-    const auto plan = runtime.plan_program(program, options);
-    staged += threads == 1 && plan.info().schedule.find("staged") != std::string::npos ? 1 : 0;
-    auto got = before;
-    plan(std::vector<void*>{got.data()}, from);
-    for (std::size_t n = 0; n < got.size(); ++n) {
-      if (got[n] != want[n]) return fmt::format("element {} differs\n{}{}", n, plan.explain(), plan.source());
-    }
-  }
-  return {};
+  return fuzz::difference_of_plans(runtime, Program::parse(across.text), from, before, [&](const Plan& plan) {
+    staged += plan.info().schedule.find("staged") != std::string::npos ? 1 : 0;
+  });
 }
 
 std::string failure_of(Runtime& runtime, const Across& across, std::mt19937_64& random, int& staged) {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "catch.hpp"
+#include "fuzz/planned_program.hpp"
 #include "fuzz/random_problem.hpp"
 #include "ricci/ricci.hpp"
 
@@ -97,21 +98,9 @@ std::string failure(Runtime& runtime, const Mapped& mapped, std::mt19937_64& ran
   auto e = numbers(mapped.i, 0, 2);
   for (auto& value : e) value = value == T(0) ? T(1) : value == T(1) ? T(-2) : T(4);
   const std::vector<const void*> from{a.data(), b.data(), f.data(), e.data()};
-  const auto program = Program::parse(mapped.text);
-  auto want = before;
-  Runtime::interpret_program(program, std::vector<void*>{want.data()}, from);
-  PlanOptions options;
-  for (const int threads : {1, 3}) {
-    options.threads = threads;
-    const auto plan = runtime.plan_program(program, options);
-    tiled += threads == 1 && plan.info().schedule.rfind("plain", 0) != 0 ? 1 : 0;
-    auto got = before;
-    plan(std::vector<void*>{got.data()}, from);
-    for (std::size_t n = 0; n < got.size(); ++n) {
-      if (got[n] != want[n]) return fmt::format("element {} differs\n{}{}", n, plan.explain(), plan.source());
-    }
-  }
-  return {};
+  return fuzz::difference_of_plans(runtime, Program::parse(mapped.text), from, before, [&](const Plan& plan) {
+    tiled += plan.info().schedule.rfind("plain", 0) != 0 ? 1 : 0;
+  });
 }
 
 std::string failure_of(Runtime& runtime, const Mapped& mapped, std::mt19937_64& random, int& tiled) {
