@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "ir/passes/step_piece.hpp"
+
 namespace ricci::runtime {
 namespace {
 
@@ -24,23 +26,6 @@ struct Made {
   std::vector<int> storage, param;  ///< of its canonical program; -1 stands for what it writes
   int written = -1;
 };
-
-/// Workspace that no step uses is no part of the sequence.
-void drop_unused(ir::Sequence& sequence) {
-  std::vector<int> number(sequence.storages.size());
-  std::vector<ir::Storage> kept;
-  for (std::size_t k = 0; k < sequence.storages.size(); ++k) {
-    const bool used = std::any_of(sequence.steps.begin(), sequence.steps.end(), [&](const ir::Step& step) {
-      return std::find(step.storage.begin(), step.storage.end(), static_cast<int>(k)) != step.storage.end();
-    });
-    number[k] = static_cast<int>(kept.size());
-    if (used || sequence.storages[k].role != ir::Role::workspace) kept.push_back(std::move(sequence.storages[k]));
-  }
-  sequence.storages = std::move(kept);
-  for (auto& step : sequence.steps) {
-    for (auto& storage : step.storage) storage = number[at(storage)];
-  }
-}
 
 }  // namespace
 
@@ -80,7 +65,7 @@ ir::Sequence without_repeats(ir::Sequence sequence, Predictions& predictions, st
     shared.steps.push_back(std::move(step));
   }
   if (shared.steps.size() == sequence.steps.size()) return sequence;
-  drop_unused(shared);
+  ir::drop_unused_storages(shared);
   if (!shared.fits(limit)) return sequence;
   ir::verify(shared);
   return shared;

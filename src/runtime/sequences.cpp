@@ -12,6 +12,7 @@
 
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/distinct_factors.hpp"
+#include "ir/passes/half_parts.hpp"
 #include "ir/passes/products_apart.hpp"
 #include "ir/passes/read_once.hpp"
 #include "ir/passes/simpler_products.hpp"
@@ -206,12 +207,14 @@ std::optional<ir::Sequence> multiplied(const ir::Sequence& lowered, Predictions&
   };
   const auto most_of = [&](const ir::Step& step) { return predictions.us(step.program); };
   auto made = in_products(lowered, workspace_limit, considered, us_of, most_of);
-  const auto& sequence = made ? *made : lowered;
-  auto simpler = ir::simpler_products(sequence);
-  if (!simpler || !simpler->fits(workspace_limit)) return made;
-  if (considered != nullptr) considered->push_back(*simpler);
-  const double us = predictions.us(sequence.steps);
-  if (predictions.us(simpler->steps, us) < us) made = std::move(simpler);
+  for (const auto& in_other_types : {ir::simpler_products, ir::half_parts}) {
+    const auto& sequence = made ? *made : lowered;
+    auto other = in_other_types(sequence);
+    if (!other || !other->fits(workspace_limit)) continue;
+    if (considered != nullptr) considered->push_back(*other);
+    const double us = predictions.us(sequence.steps);
+    if (predictions.us(other->steps, us) < us) made = std::move(other);
+  }
   return made;
 }
 

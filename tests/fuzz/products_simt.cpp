@@ -11,6 +11,7 @@
 #include "fuzz/random_products.hpp"
 #include "fuzz/simt_sequence.hpp"
 #include "ir/passes/distinct_factors.hpp"
+#include "ir/passes/half_parts.hpp"
 #include "ir/passes/products_apart.hpp"
 #include "ir/passes/simpler_products.hpp"
 #include "ir/passes/sums_apart.hpp"
@@ -57,12 +58,14 @@ ir::Sequence steps_of(const ir::Sequence& lowered, bool planned) {
     if (auto ways = ir::products_apart(sequence, k); !ways.empty()) sequence = std::move(ways.back());
     k = sequence.steps.size() - behind - 1;
   }
-  if (auto simpler = ir::simpler_products(sequence)) sequence = std::move(*simpler);
+  for (const auto& in_other_types : {ir::simpler_products, ir::half_parts})
+    if (auto other = in_other_types(sequence)) sequence = std::move(*other);
   return runtime::without_repeats(std::move(sequence), predictions, -1);
 }
 
 template <class Function>
-Function of_type(DType type, Function f32, Function i32, Function f64) {
+Function of_type(DType type, Function f32, Function i32, Function f64, Function bf16) {
+  if (type == DType::bf16) return bf16;
   return part_type(type) == DType::f32 ? f32 : type == DType::i32 ? i32 : f64;
 }
 
@@ -78,6 +81,15 @@ bool same(const unsigned char* x, const unsigned char* y, std::size_t bytes) {
   return true;
 }
 
+/// Products of two factors have nine significant bits, more than a bf16; sums are exact in f32. What sums are
+/// multiplied with is whole.
+template <std::size_t Numbers>
+void fill_halves(std::vector<unsigned char>& memory, std::mt19937_64& random) {
+  constexpr std::uint16_t kNumbers[] = {0, 0x3f80, 0xbf80, 0x3f88, 0xbf88};  // 0, 1, -1, 17/16, -17/16
+  for (std::size_t at = 0; at + sizeof(std::uint16_t) <= memory.size(); at += sizeof(std::uint16_t))
+    std::memcpy(&memory[at], &kNumbers[random() % Numbers], sizeof(std::uint16_t));
+}
+
 template <class Real>
 void fill(std::vector<unsigned char>& memory, std::mt19937_64& random) {
   for (std::size_t at = 0; at + sizeof(Real) <= memory.size(); at += sizeof(Real)) {
@@ -87,28 +99,19 @@ void fill(std::vector<unsigned char>& memory, std::mt19937_64& random) {
 }
 
 struct Counts {
-  int apart = 0, in_place = 0;
+  int apart = 0, in_place = 0, in_parts = 0;
 };
 
-void check(std::uint64_t seed, Counts& counts) {
-  constexpr int kLongest = 60, kShortest = 6;
-  std::mt19937_64 random(seed);
-  const fuzz::Products products(random, kLongest, kShortest, random() % 2 == 0);
-  const auto text = text_of(products, random);
-  INFO("seed " << seed << "\n" << text);
-  const auto lowered = ir::lower(Program::parse(text));
-  const auto sequence = steps_of(lowered, random() % 2 == 0);
+/// The steps on the simulator, with memory of tensors as the interpreter found it.
+void compare(const ir::Sequence& lowered, const ir::Sequence& sequence, std::mt19937_64& random, std::uint64_t seed) {
   const auto is_workspace = [](const ir::Storage& storage) { return storage.role == ir::Role::workspace; };
   const auto tensors = static_cast<std::size_t>(
       std::find_if(lowered.storages.begin(), lowered.storages.end(), is_workspace) - lowered.storages.begin());
-  counts.apart += sequence.steps.size() > lowered.steps.size() ? 1 : 0;
-  const bool no_more = std::none_of(sequence.storages.begin(), sequence.storages.end(), is_workspace);
-  counts.in_place += no_more && sequence.steps.size() > lowered.steps.size() ? 1 : 0;
-
   std::vector<std::vector<unsigned char>> memory;
   for (const auto& storage : lowered.storages) {
     auto& bytes = memory.emplace_back(static_cast<std::size_t>((storage.last + 1) * size_of(storage.type)));
-    of_type(storage.type, &fill<float>, &fill<std::int32_t>, &fill<double>)(bytes, random);
+    of_type(storage.type, &fill<float>, &fill<std::int32_t>, &fill<double>,
+            storage.name.size() > 1 ? &fill_halves<5> : &fill_halves<3>)(bytes, random);
   }
   auto want = memory;
   std::vector<void*> pointers;
@@ -130,9 +133,28 @@ void check(std::uint64_t seed, Counts& counts) {
   }
   for (std::size_t k = 0; k < tensors; ++k) {
     INFO(lowered.storages[k].name);
-    const auto is_same = of_type(lowered.storages[k].type, &same<float>, &same<std::int32_t>, &same<double>);
+    const auto is_same =
+        of_type(lowered.storages[k].type, &same<float>, &same<std::int32_t>, &same<double>, &same<std::uint16_t>);
     REQUIRE(is_same(areas[k].begin, want[k].data(), want[k].size()));
   }
+}
+
+void check(std::uint64_t seed, Counts& counts) {
+  constexpr int kLongest = 60, kShortest = 6;
+  std::mt19937_64 random(seed);
+  const fuzz::Products products(random, kLongest, kShortest, random() % 2 == 0, true);
+  const auto text = text_of(products, random);
+  INFO("seed " << seed << "\n" << text);
+  const auto lowered = ir::lower(Program::parse(text));
+  const auto sequence = steps_of(lowered, random() % 2 == 0);
+  const auto is_workspace = [](const ir::Storage& storage) { return storage.role == ir::Role::workspace; };
+  counts.apart += sequence.steps.size() > lowered.steps.size() ? 1 : 0;
+  const bool no_more = std::none_of(sequence.storages.begin(), sequence.storages.end(), is_workspace);
+  counts.in_parts += std::any_of(sequence.storages.begin(), sequence.storages.end(),
+                                 [](const ir::Storage& storage) { return storage.name.starts_with("parts"); });
+  counts.in_place += no_more && sequence.steps.size() > lowered.steps.size() ? 1 : 0;
+
+  compare(lowered, sequence, random, seed);
 }
 
 }  // namespace
@@ -148,9 +170,35 @@ TEST_CASE("random sums of products as a GPU's steps are the interpreter's, witho
       FAIL("seed " << first + static_cast<std::uint64_t>(n) << ": " << error.what());
     }
   }
-  std::printf("%d random sums of products from seed %llu on the simulator: %d in more steps, %d of them in place\n",
-              count, static_cast<unsigned long long>(first), counts.apart, counts.in_place);
+  std::printf(
+      "%d random sums of products from seed %llu on the simulator: %d in more steps, %d of them in place, "
+      "%d with parts of bf16\n",
+      count, static_cast<unsigned long long>(first), counts.apart, counts.in_place, counts.in_parts);
   if (fuzz::enough(count)) CHECK((counts.apart > count / 6 && counts.in_place > 0));
+  constexpr int kMany = 200;
+  if (count >= kMany) CHECK(counts.in_parts > 0);
+}
+
+TEST_CASE("a sum over an index that one factor alone has is the interpreter's by every candidate") {
+  const struct {
+    const char *type, *first, *second;
+  } rows[] = {{"bf16", "p, i, k", "j, k"}, {"bf16", "i, k, p", "k, j"}, {"bf16", "i, p, k", "j, k"},
+              {"f64", "p, i, k", "k, j"},  {"f32", "k, p, i", "j, k"},  {"c64", "p, k, i", "k, j"}};
+  const auto first = fuzz::first_seed(895001);
+  for (const auto& [type, a, b] : rows) {
+    const auto text = fmt::format(
+        "index i = 64\nindex j = 72\nindex k = 64\nindex p = 2\ninput A({}) : {}\ninput B({}) : {}\n"
+        "output C(i, j) : {}\nC(i, j) = sum(p k, A({}) * B({}))\n",
+        a, type, b, type, std::string(type) == "bf16" ? "f32" : type, a, b);
+    INFO(text);
+    const auto lowered = ir::lower(Program::parse(text));
+    const auto program = ir::canonicalise(lowered.steps.at(0).program);
+    const auto count = plan::candidates(program, plan::GpuModel::of_capability(90)).size();
+    CHECK(count > 10);
+    std::mt19937_64 random(first);
+    const auto every = std::max<std::size_t>(count / static_cast<std::size_t>(fuzz::cases(8)), 1);
+    for (std::size_t k = first % every; k < count; k += every) compare(lowered, lowered, random, 3 * k + 1);
+  }
 }
 
 }  // namespace products_simt_test

@@ -16,19 +16,22 @@
 namespace ricci::fuzz {
 
 struct Products {
-  DType type = DType::f64;
-  std::string text, all_added;     ///< of a program; the same with nothing subtracted
-  std::vector<std::int64_t> read;  ///< elements of each input
-  std::int64_t results = 1;        ///< elements of the output's memory
-  double terms = 0;                ///< roundings of an element, at most
+  DType type = DType::f64, read_type = DType::f64;  ///< of the output and of the inputs
+  std::string text, all_added;                      ///< of a program; the same with nothing subtracted
+  std::vector<std::int64_t> read;                   ///< elements of each input
+  std::int64_t results = 1;                         ///< elements of the output's memory
+  double terms = 0;                                 ///< roundings of an element, at most
 
   ///   longest   extent of the sum's index
   ///   shortest  extent of those of the result
   ///   pairs     several products of two tensors each
-  explicit Products(std::mt19937_64& random, int longest = 400, int shortest = 1, bool pairs = false) {
+  ///   halves    whether inputs may be of bf16, with an output of f32
+  explicit Products(std::mt19937_64& random, int longest = 400, int shortest = 1, bool pairs = false,
+                    bool halves = false) {
     const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
     constexpr DType kTypes[] = {DType::f64, DType::f32, DType::f64, DType::c128, DType::c64, DType::i32};
-    type = kTypes[pick(0, 5)];
+    type = read_type = kTypes[pick(0, 5)];
+    if (halves && pick(0, pairs ? 3 : 1) == 0) type = DType::f32, read_type = DType::bf16;
     const bool square = pick(0, 2) == 0;           // of tensors that are multiplied by themselves
     const bool chain = !pairs && pick(0, 3) == 0;  // three factors of which no two have all indices
     const int i = pick(shortest, 50), j = square ? i : pick(shortest, 50), l = pick(6, 16),
@@ -43,7 +46,7 @@ struct Products {
       std::int64_t elements = 1;
       for (const char axis : axes)
         elements *= axis == 'i' ? i : axis == 'j' ? j : axis == 'k' ? k : axis == 'l' ? l : 1;
-      declared += fmt::format("input {}({}) : {}\n", name, axes, ricci::name(type));
+      declared += fmt::format("input {}({}) : {}\n", name, axes, ricci::name(read_type));
       read.push_back(elements);
       return fmt::format("{}({})", name, axes);
     };
@@ -77,7 +80,8 @@ struct Products {
         factors.push_back(declare("B" + number, turned("k", "j")));
       }
       constexpr const char* kMore[] = {"k", "i", "j", "i, k", "j, k", "i, j"};
-      for (int more = !pairs && pick(0, 5) < 4 ? pick(1, 2) : 0; more > 0; --more)
+      const bool has_more = !pairs && (pick(0, 5) < 4 || read_type == DType::bf16);
+      for (int more = has_more ? pick(1, 2) : 0; more > 0; --more)
         factors.push_back(declare(fmt::format("F{}{}", number, more), kMore[pick(0, 5)]));
       if (pick(0, 4) == 0) factors.push_back("2");
       std::shuffle(factors.begin(), factors.end(), random);

@@ -28,6 +28,22 @@ void replace_step(Sequence& sequence, std::size_t step, std::vector<Step> others
                         std::make_move_iterator(others.end()));
 }
 
+void drop_unused_storages(Sequence& sequence) {
+  std::vector<int> number(sequence.storages.size());
+  std::vector<Storage> kept;
+  for (std::size_t k = 0; k < sequence.storages.size(); ++k) {
+    const bool used = std::any_of(sequence.steps.begin(), sequence.steps.end(), [&](const Step& step) {
+      return std::find(step.storage.begin(), step.storage.end(), static_cast<int>(k)) != step.storage.end();
+    });
+    number[k] = static_cast<int>(kept.size());
+    if (used || sequence.storages[k].role != Role::workspace) kept.push_back(std::move(sequence.storages[k]));
+  }
+  sequence.storages = std::move(kept);
+  for (auto& step : sequence.steps) {
+    for (auto& storage : step.storage) storage = number[at(storage)];
+  }
+}
+
 Rows add_rows(Sequence& sequence, const Program& program, const std::vector<int>& order, std::size_t row, DType type,
               const std::string& stem) {
   return add_rows(sequence.storages, program, order, row, type, fresh_name(sequence, stem));

@@ -31,6 +31,9 @@ Rows add_rows(std::vector<Storage>& storages, const Program& program, const std:
 /// Others in the place of a step.
 void replace_step(Sequence& sequence, std::size_t step, std::vector<Step> others);
 
+/// Workspace that no step uses is no part of the sequence from here on.
+void drop_unused_storages(Sequence& sequence);
+
 /// The stem, or one with a number, that names nothing in the sequence yet.
 std::string fresh_name(const Sequence& sequence, const std::string& stem);
 

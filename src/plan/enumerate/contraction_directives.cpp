@@ -310,7 +310,8 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
         const bool shared = !cluster.empty() && k == cut.share.axis;
         if (depth_axes[k].name + (shared ? "1" : "0") != name) continue;
         if (shared && cut.share.last > 0) return 1;
-        return (shared ? cut.share.chunks : parts(depth_axes[k].extent, cut.depth->sizes[k])) > 1 ? 2 : 0;
+        if ((shared ? cut.share.chunks : parts(depth_axes[k].extent, cut.depth->sizes[k])) == 1) return 0;
+        return depth_axes[k].is_of_one() ? 3 : 2;  // the other operand's elements are read again soon
       }
       return 0;
     };
@@ -370,12 +371,15 @@ kernel::Directives GpuContraction::directives(const Cut& cut, const std::array<i
     d.space = converts(of_rows) ? "shared" : "async";
     const bool along_depth = deep(of_rows);
     const auto& side = of_rows ? rows : columns;
-    const auto& deep = cut.depth->crossed ? names_of(lying(digits, *cut.depth, of_rows)) : depth;
+    auto deep = cut.depth->crossed ? names_of(lying(digits, *cut.depth, of_rows)) : depth;
+    for (const auto& axis : depth_axes) {
+      if ((of_rows ? axis.in_operand : axis.in_other) == 0) std::erase(deep, axis.name);
+    }
     auto dimensions = along_depth ? side : deep;
     for (const auto& n : along_depth ? deep : side) dimensions.push_back(n);
     if (read_by_groups(of_rows) && !along_depth) {
       dimensions = side;
-      dimensions.insert(dimensions.end() - 1, depth.begin(), depth.end());
+      dimensions.insert(dimensions.end() - 1, deep.begin(), deep.end());
     }
     dimensions.insert(by_lanes() ? dimensions.end() : dimensions.begin(), beside.begin(), beside.end());
     d.loops.emplace_back("", std::move(dimensions));

@@ -66,8 +66,10 @@ Lie lie_of(std::vector<Reach>&& all) {
 MemoryOrder::MemoryOrder(const Axes& first, bool first_other, const Axes& second, bool second_other,
                          const std::optional<Beside>& beside) {
   const auto add = [&](const Axes& axes, bool other, int group) {
-    for (std::size_t k = 0; k < axes.size(); ++k)
-      by_stride_.push_back({std::abs(other ? axes[k].in_other : axes[k].in_operand), axes[k].extent, k, group, 0});
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      const auto stride = std::abs(other ? axes[k].in_other : axes[k].in_operand);
+      if (stride != 0) by_stride_.push_back({stride, axes[k].extent, k, group, 0});  // else a sum's, of one operand
+    }
   };
   add(first, first_other, 0);
   add(second, second_other, 1);
@@ -290,8 +292,18 @@ void add_ragged_rows(std::vector<Tile>& list, const Axes& depth, std::int64_t ro
 }
 
 std::vector<Tile> depth_tiles(const Axes& depth, std::int64_t unit, std::int64_t row, bool joins, bool crosses) {
-  std::vector<Tile> list;
   if (depth.empty()) return {Tile{}};
+  if (depth.back().is_of_one()) {
+    auto list = depth_tiles({depth.begin(), depth.end() - 1}, unit, row, joins, crosses);
+    for (auto& tile : list) {
+      tile.order.push_back(depth.size() - 1);
+      std::rotate(tile.order.begin(), tile.order.end() - 1, tile.order.end());
+      tile.sizes.push_back(1);
+      tile.blocks *= depth.back().extent;
+    }
+    return list;
+  }
+  std::vector<Tile> list;
   std::vector<std::size_t> fastest;
   for (std::size_t k = 0; k < depth.size(); ++k) {
     if (std::abs(depth[k].in_operand) == 1 || std::abs(depth[k].in_other) == 1) fastest.push_back(k);

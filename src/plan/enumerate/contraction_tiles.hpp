@@ -24,6 +24,9 @@ struct Axis {
   std::int64_t in_operand = 0;  ///< stride in the operand that the side belongs to; of depth in that of the rows
   std::int64_t in_other = 0;    ///< of rows and columns in the result, of depth in the operand of the columns
   int index = -1;               ///< of the program
+
+  /// Of a depth: whether one operand alone has it.
+  bool is_of_one() const { return in_operand == 0 || in_other == 0; }
 };
 using Axes = std::vector<Axis>;
 

@@ -87,7 +87,7 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
   bool swapped = false;
   for (std::size_t q = 0; q < c.size(); ++q) {
     const auto role = contraction.role[q];
-    if (role == Role::summed || role == Role::other || role == Role::broadcast) return false;
+    if (role == Role::other || role == Role::broadcast) return false;
     if (role == Role::rows && c[q] == 1 && program.indices[q].extent > 1) swapped = true;
   }
   swapped = swapped != exchanged;
@@ -108,6 +108,7 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
   rows_name_ = buffer(program, first.source).name;
   columns_name_ = buffer(program, second.source).name;
   for (auto* axes : {&row_axes, &column_axes, &depth_axes, &batch_axes}) axes->reserve(c.size());
+  Axes of_one;
   for (std::size_t q = 0; q < c.size(); ++q) {
     const auto a = first.offset.coefficient[q], b = second.offset.coefficient[q];
     auto role = contraction.role[q];
@@ -118,12 +119,15 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
     if (role == Role::rows) row_axes.push_back({index.name, index.extent, a, c[q], number});
     if (role == Role::columns) column_axes.push_back({index.name, index.extent, b, c[q], number});
     if (role == Role::depth) depth_axes.push_back({index.name, index.extent, a, b, number});
-    if (role == Role::depth) terms *= static_cast<double>(index.extent);
+    if (role == Role::summed) of_one.push_back({index.name, index.extent, a, b, number});
+    if (role == Role::depth || role == Role::summed) terms *= static_cast<double>(index.extent);
     if (role != Role::batch) continue;
     batch_axes.push_back({index.name, index.extent, a, b, number});
     batch_in_result_.push_back(c[q]), batches *= index.extent;
   }
   if (exchanged && is_outer()) return false;
+  if (depth_axes.empty() && !of_one.empty()) return false;
+  depth_axes.insert(depth_axes.end(), of_one.begin(), of_one.end());
   for (const auto& axis : depth_axes) {
     deep_rows = deep_rows || axis.in_operand == 1;
     deep_columns = deep_columns || axis.in_other == 1;
