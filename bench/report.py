@@ -295,7 +295,7 @@ def everyday_table(results):
     rows = [r for r in results if r["bench"] == "run" and is_everyday(r)]
     if not rows:
         return []
-    lines = ["Programs of a statement or a few ([bench/everyday_cases.py](../bench/everyday_cases.py)), share of a copy of the bytes that they must move, and speed over PyTorch (1 is as fast):", ""]
+    lines = ["Programs of a statement or a few ([bench/everyday.py](../bench/everyday.py)), share of a copy of the bytes that they must move, and speed over PyTorch (1 is as fast):", ""]
     lines += ["| type | device | programs | share, median | over PyTorch, worst | median | geometric mean | slower than PyTorch |", "|" + "---|" * 8]
     for r in sorted(rows, key=lambda r: (r["device"], r["dtype"])):
         s = r["speed_over"]["torch"]

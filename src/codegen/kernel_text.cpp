@@ -136,8 +136,7 @@ std::string KernelText::called_definitions() const {
     const auto* c = c_type(type);
     const char* suffix = type == DType::f32 ? "f" : "";
     const bool two = ir::operand_count(op) == 2;
-    const auto value = op == OpCode::rsqrt ? fmt::format("1.0{} / sqrt{}(x)", suffix, suffix)
-                                           : fmt::format("{}{}(x{})", ir::name_of(op), suffix, two ? ", y" : "");
+    const auto value = fmt::format("{}{}(x{})", ir::name_of(op), suffix, two ? ", y" : "");
     text += fmt::format("static __attribute__((noinline)) {} {}({} x{}) {{ return {}; }}\n", c, function_name(op, type),
                         c, two ? fmt::format(", {} y", c) : "", value);
   }
@@ -515,6 +514,7 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
       return {fmt::format("{}{{{}, {}}}", type, x.text, y.text), 3};
     case OpCode::rsqrt:
       if (is_called(op, dtype)) return call(function_name(op, dtype));
+      if (!cpu_) return call(function("rsqrt", dtype));
       return {fmt::format("{} / {}({})", literal(Scalar(1), dtype), function("sqrt", dtype), x.text), 2};
     case OpCode::remainder:
       return call(real ? function("fmod", dtype) : fmt::format("remainder_of<{}>", type));

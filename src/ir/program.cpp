@@ -66,6 +66,18 @@ int Program::find_load(int buffer) const noexcept {
   return -1;
 }
 
+std::vector<NodeId> Program::outermost() const {
+  std::vector<NodeId> list;
+  std::vector<bool> inside(nodes.size());
+  for (std::size_t id = nodes.size(); id-- > 0;) {  // users come after their operands
+    const auto& node = nodes[id];
+    if (!node.over.empty() && !inside[id]) list.push_back(static_cast<NodeId>(id));
+    for (int k = 0; k < operand_count(node); ++k)
+      if (!node.over.empty() || inside[id]) inside[static_cast<std::size_t>(node.operand[k])] = true;
+  }
+  return list;
+}
+
 std::vector<bool> Program::free_indices() const {
   std::vector<bool> free(indices.size(), true);
   for (const auto& node : nodes) {

@@ -163,6 +163,7 @@ struct Program {
   std::int64_t points(const std::vector<bool>& along) const noexcept;  ///< points of the free indices
   int find_load(int buffer) const noexcept;                            ///< first load of a buffer, or -1
   const Statement& statement() const { return statements.front(); }
+  std::vector<NodeId> outermost() const;   ///< reductions, scans and compactions that are in none of these
   std::vector<bool> free_indices() const;  ///< per index: no reduction, scan or compaction runs over it
 };
 

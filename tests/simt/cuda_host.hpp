@@ -370,6 +370,8 @@ inline int popcount64(unsigned long long x) { return __builtin_popcountll(x); }
 // CUDA's mathematical functions, by the host's.
 inline double sqrt(double x) { return __builtin_sqrt(x); }
 inline float sqrtf(float x) { return __builtin_sqrtf(x); }
+inline double rsqrt(double x) { return 1 / __builtin_sqrt(x); }
+inline float rsqrtf(float x) { return 1 / __builtin_sqrtf(x); }
 inline double cbrt(double x) { return __builtin_cbrt(x); }
 inline float cbrtf(float x) { return __builtin_cbrtf(x); }
 inline double exp(double x) { return __builtin_exp(x); }

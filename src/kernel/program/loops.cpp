@@ -112,12 +112,12 @@ class LoopMaker {
 
   /// Of an index that is summed over: as many cooperative threads along it as its tile has values.
   void share(std::size_t q, const std::vector<std::int64_t>& sizes) {
-    std::vector<const ir::Node*> sums;
-    for (const auto& node : program_.nodes) {
-      if (!node.over.empty()) sums.push_back(&node);
-    }
-    const bool summed = sums.size() == 1 && sums.front()->kind == ir::NodeKind::reduce;
-    if (cpu() || !summed) fail("this index is summed or scanned over by each worker alone");
+    const auto sums = program_.outermost();
+    const auto is_shared = [&](const ir::Node& sum) {
+      return sum.kind == ir::NodeKind::reduce && std::find(sum.over.begin(), sum.over.end(), q) != sum.over.end();
+    };
+    if (cpu() || sums.size() != 1 || !is_shared(program_.nodes[static_cast<std::size_t>(sums.front())]))
+      fail("this index is summed or scanned over by each worker alone");
     if (sizes.size() > 1) fail("threads that share a sum are one level of its index");
     if (sizes.front() > kMostThreads) fail(fmt::format("a block has at most {} threads", kMostThreads));
     made_.members.resize(program_.indices.size(), 1);

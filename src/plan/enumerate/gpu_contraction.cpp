@@ -108,7 +108,6 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
   rows_name_ = buffer(program, first.source).name;
   columns_name_ = buffer(program, second.source).name;
   for (auto* axes : {&row_axes, &column_axes, &depth_axes, &batch_axes}) axes->reserve(c.size());
-  Axes of_one;
   for (std::size_t q = 0; q < c.size(); ++q) {
     const auto a = first.offset.coefficient[q], b = second.offset.coefficient[q];
     auto role = contraction.role[q];
@@ -118,20 +117,16 @@ bool GpuContraction::sort_axes(const ir::Program& program, const kernel::Contrac
     const auto number = static_cast<int>(q);
     if (role == Role::rows) row_axes.push_back({index.name, index.extent, a, c[q], number});
     if (role == Role::columns) column_axes.push_back({index.name, index.extent, b, c[q], number});
-    if (role == Role::depth) depth_axes.push_back({index.name, index.extent, a, b, number});
-    if (role == Role::summed) of_one.push_back({index.name, index.extent, a, b, number});
-    if (role == Role::depth || role == Role::summed) terms *= static_cast<double>(index.extent);
+    if (role == Role::depth || role == Role::summed)
+      depth_axes.push_back({index.name, index.extent, a, b, number}), terms *= static_cast<double>(index.extent);
     if (role != Role::batch) continue;
     batch_axes.push_back({index.name, index.extent, a, b, number});
     batch_in_result_.push_back(c[q]), batches *= index.extent;
   }
-  if (exchanged && is_outer()) return false;
-  if (depth_axes.empty() && !of_one.empty()) return false;
-  depth_axes.insert(depth_axes.end(), of_one.begin(), of_one.end());
-  for (const auto& axis : depth_axes) {
-    deep_rows = deep_rows || axis.in_operand == 1;
-    deep_columns = deep_columns || axis.in_other == 1;
-  }
+  std::ranges::stable_partition(depth_axes, [](const Axis& axis) { return !axis.is_of_one(); });
+  if (is_outer() ? exchanged : depth_axes.front().is_of_one()) return false;
+  deep_rows = std::ranges::any_of(depth_axes, [](const Axis& axis) { return axis.in_operand == 1; });
+  deep_columns = std::ranges::any_of(depth_axes, [](const Axis& axis) { return axis.in_other == 1; });
   for (const auto& node : program.nodes)
     reads_result = reads_result || (node.kind == ir::NodeKind::load && node.source == statement.buffer);
   const auto nodes = [&](ir::NodeKind kind) { return std::ranges::count(program.nodes, kind, &ir::Node::kind); };

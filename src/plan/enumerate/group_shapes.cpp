@@ -123,19 +123,69 @@ std::int64_t longest_run(const ir::Program& program) {
 
 }  // namespace
 
-BlockShape group_shape(const ir::Program& program, const OperationCounts& counts, int cooperative_threads) {
+BlockShape group_shape(const ir::Program& program, const OperationCounts& counts, int cooperative_threads, int along) {
   BlockShape shape;
   shape.positions.assign(program.indices.size(), 1);
   shape.threads = shape.cooperative_threads = cooperative_threads;
+  // Along the longest index of the sum, where the last one leaves threads idle.
+  if (const auto sums = program.outermost(); sums.size() == 1) {
+    const auto& sum = program.nodes[static_cast<std::size_t>(sums.front())];
+    const auto extent = [&](int q) { return program.indices[static_cast<std::size_t>(q)].extent; };
+    const int longest =
+        *std::max_element(sum.over.begin(), sum.over.end(), [&](int x, int y) { return extent(x) < extent(y); });
+    if (sum.kind == ir::NodeKind::reduce && extent(sum.over.back()) < cooperative_threads &&
+        extent(longest) >= cooperative_threads) {
+      shape.members.assign(program.indices.size(), 1);
+      shape.members[static_cast<std::size_t>(longest)] = cooperative_threads;
+    }
+  }
   if (cooperative_threads > kernel::kWarp || counts.order.empty()) return shape;
   constexpr std::int64_t kMostGroups = 8;
-  const auto q = static_cast<std::size_t>(counts.order[0]);
+  const auto q = static_cast<std::size_t>(along < 0 ? counts.order[0] : along);
   const auto n = std::min(program.indices[q].extent, kMostGroups);
   if (n < 2) return shape;
   shape.positions[q] = n;
-  shape.digits.push_back(counts.order[0]);
+  shape.digits.push_back(static_cast<int>(q));
   shape.threads *= static_cast<int>(n);
   return shape;
+}
+
+std::vector<RegisterTile> sum_tiles(const ir::Program& program, const OperationCounts& counts,
+                                    const BlockShape& shape) {
+  constexpr std::int64_t kMostResults = 8, kFewValues = 4;
+  constexpr double kFewRounds = 4;
+  double rounds = 0;
+  for (const auto& load : counts.loads) rounds = std::max(rounds, rounds_of(program, shape, load));
+  const auto extent = [&](int q) { return program.indices[static_cast<std::size_t>(q)].extent; };
+  // Whether values of an index share what rounds of a sum load or compute. Not where a guard tests it: as many rounds
+  // of each warp are as unequal, and of fewer warps nothing makes up for that (pairs of 16,384 points on an H200, each
+  // once: two rows of a warp took 1.2 times as long in f32 and f64, eight 1.9 and 1.7 times).
+  const auto shares = [&](int q) {
+    const auto tests = [&](const CountedNode& counted) { return counted.depends[static_cast<std::size_t>(q)]; };
+    if (std::any_of(counts.shared_tests.begin(), counts.shared_tests.end(), tests)) return false;
+    const auto is_shared = [&](const CountedNode& counted) {
+      return counted.stepped >= 0 && !counted.depends[static_cast<std::size_t>(q)];
+    };
+    return std::any_of(counts.loads.begin(), counts.loads.end(), is_shared) ||
+           std::any_of(counts.operations.begin(), counts.operations.end(), is_shared);
+  };
+  std::vector<RegisterTile> list;
+  const int along = shape.digits.front();
+  const auto places = shape.positions[static_cast<std::size_t>(along)];
+  const auto fits = [&](std::int64_t count) { return count > 1 && places * count <= extent(along); };
+  const bool many = rounds <= kFewRounds || shares(along);
+  for (const std::int64_t count : {2, 4, 8}) {
+    if (many && fits(count)) list.push_back({along, -1, count, 1});
+  }
+  for (const int q : counts.order) {
+    if (q == along || extent(q) < 2 || extent(q) > kFewValues || !shares(q)) continue;
+    list.push_back({q, -1, extent(q), 1});
+    for (const std::int64_t count : {2, 4}) {
+      if (shares(along) && fits(count) && count * extent(q) <= kMostResults)
+        list.push_back({along, q, count, extent(q)});
+    }
+  }
+  return list;
 }
 
 double scan_us(const ir::Program& program, const BlockShape& shape, double cycles, double tiles,

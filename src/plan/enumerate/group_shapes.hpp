@@ -14,7 +14,9 @@
 namespace ricci::plan {
 
 /// One point per group of cooperative threads: the block, or each warp of it.
-BlockShape group_shape(const ir::Program& program, const OperationCounts& counts, int cooperative_threads);
+///   along  the index that warps of a block have neighbours of; -1: the first one of the result's order
+BlockShape group_shape(const ir::Program& program, const OperationCounts& counts, int cooperative_threads,
+                       int along = -1);
 
 /// What the steps of a scan take, which are sequential: each waits for a piece's loads, shuffles and barrier, or for
 /// one value.
@@ -38,6 +40,11 @@ std::vector<BlockShape> group_shapes(const ir::Program& program, const Operation
 ///   words  of 4 bytes, of an element
 std::vector<RegisterTile> group_tiles(const ir::Program& program, const OperationCounts& counts,
                                       const BlockShape& shape, std::int64_t words);
+
+/// Results of a thread of a warp whose lanes share sums that are none of products: several of short rows, so that more
+/// loads are in flight at once, and of any that share what their rounds load or compute, such as the components of the
+/// forces between pairs of points.
+std::vector<RegisterTile> sum_tiles(const ir::Program& program, const OperationCounts& counts, const BlockShape& shape);
 
 /// What all threads of a group touch with each load.
 TouchedByLoads touched_by_group(const ir::Program& program, const OperationCounts& counts, const BlockShape& shape);

@@ -29,8 +29,10 @@ class PlainCudaEnumerator {
   PlainCudaEnumerator(const ir::Program& program, const GpuModel& device)
       : program_(program), device_(device), counts_(count_operations(program)) {
     for (const auto& counted : counts_.operations) {
-      sums_ = sums_ || program.nodes[static_cast<std::size_t>(counted.node)].kind == ir::NodeKind::reduce;
-      cycles_.push_back(warp_cycles_of(program.nodes[static_cast<std::size_t>(counted.node)].type));
+      const auto& node = program.nodes[static_cast<std::size_t>(counted.node)];
+      sums_ = sums_ || node.kind == ir::NodeKind::reduce;
+      const double instructions = node.kind == ir::NodeKind::op ? instructions_of(node.op, node.type) : 1;
+      cycles_.push_back(instructions * warp_cycles_of(node.type));
     }
     for (const auto& counted : counts_.loads) {
       const auto& load = program.nodes[static_cast<std::size_t>(counted.node)];
@@ -135,6 +137,7 @@ class PlainCudaEnumerator {
   static constexpr double kMostOfThread = 16;      ///< of a thread that sums products
   static constexpr double kMostOfMember = 144;     ///< of one of a group that shares such sums
   static constexpr double kOfFactors = kLoad / 6;  ///< cycles of loads for each product, with as many results
+  static constexpr std::int64_t kFewGroups = 8;    ///< of a block, along an index
   static constexpr double kKeptBytes = 1 << 18;    ///< of an operand that caches hold
   static constexpr double kFirstCacheBytes = 128 * 1024;
 
@@ -169,8 +172,12 @@ class PlainCudaEnumerator {
       }
     }
     for (const int cooperative_threads : {32, 256}) {
-      if (cooperates_ && reduced_points() >= cooperative_threads)
-        list.push_back(group_shape(program_, counts_, cooperative_threads));
+      if (!cooperates_ || reduced_points() < cooperative_threads) continue;
+      list.push_back(group_shape(program_, counts_, cooperative_threads));
+      const int longest =
+          *std::max_element(order.begin(), order.end(), [&](int x, int y) { return extent(x) < extent(y); });
+      if (!products_ && cooperative_threads == kernel::kWarp && extent(order[0]) < kFewGroups && longest != order[0])
+        list.push_back(group_shape(program_, counts_, cooperative_threads, longest));
     }
     if (cooperates_ && products_) {
       for (auto& shape : group_shapes(program_, counts_)) list.push_back(std::move(shape));
@@ -229,7 +236,7 @@ class PlainCudaEnumerator {
     }
     tiles /= shape.cooperative_threads == 1 ? kMostOfThread : kMostOfMember;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
-      const double times = rounds_of(program_, counts_, shape, counts_.loads[k]);
+      const double times = rounds_of(program_, shape, counts_.loads[k]);
       chain = std::max(chain, times);
       if (bytes_[k] >= kKeptBytes) rounds = std::max(rounds, times);
     }
@@ -244,8 +251,7 @@ class PlainCudaEnumerator {
   Touched touched_by(const BlockShape& shape, const CountedNode& counted, const RegisterTile& tile) const {
     const auto& load = program_.nodes[static_cast<std::size_t>(counted.node)];
     return plan::touched_by(program_, shape, load.offset, load.type,
-                            shape.cooperative_threads > 1 ? stepped(program_, counts_, counted) : -1, kernel::kWarp,
-                            tile);
+                            shape.cooperative_threads > 1 ? counted.stepped : -1, kernel::kWarp, tile);
   }
   /// Neighbours that one access of a thread moves.
   std::int64_t vector_of(const CountedNode& counted, const RegisterTile& tile) const {
@@ -306,7 +312,7 @@ class PlainCudaEnumerator {
       auto touched = touched_by(shape, load, tile);
       touched.elements *= static_cast<double>(vector_of(load, tile));
       costs.touched.push_back(touched);
-      costs.loads_us.push_back(warps * rounds_of(program_, counts_, shape, load) * std::max(touched.lines, kLoad) /
+      costs.loads_us.push_back(warps * rounds_of(program_, shape, load) * std::max(touched.lines, kLoad) /
                                (device_.multiprocessors * device_.clock_MHz));
     }
     return costs;
@@ -315,19 +321,12 @@ class PlainCudaEnumerator {
   void add_shape(const BlockShape& shape) {
     if (shape.threads > 1024 || (products_ && !may_be_of_use(shape))) return;
     auto costs = costs_of(shape, {});
-    if (shape.members.empty()) add(shape, {}, costs);
+    if (!products_ || shape.members.empty()) add(shape, {}, costs);
     if (outer_) add_outer_tiles(shape, costs);
     if (products_ && shape.cooperative_threads > 1) {
       for (const auto& tile : group_tiles(program_, counts_, shape, words_)) add(shape, tile, costs);
     } else if (sums_ && shape.cooperative_threads == kernel::kWarp && !shape.digits.empty()) {
-      // Of short rows several, so that more loads are in flight at once.
-      const int q = shape.digits.front();
-      constexpr double kFewRounds = 4;
-      for (const std::int64_t count : {2, 4, 8}) {
-        if (reduced_points() <= kFewRounds * shape.cooperative_threads &&
-            shape.positions[static_cast<std::size_t>(q)] * count <= extent(q))
-          add(shape, {q, -1, count, 1}, costs);
-      }
+      for (const auto& tile : sum_tiles(program_, counts_, shape)) add(shape, tile, costs);
     }
     if (!sums_ || shape.cooperative_threads > 1 || counts_.sequential) return;
     if (products_ && !broadcasts_ && !tiles_may_be_of_use(costs)) return;
@@ -441,7 +440,7 @@ class PlainCudaEnumerator {
       const auto& touched = costs.touched[k];
       const double sectors = fetched(touched, counted, unused(shape, tile, costs, k));
       const double missed = bytes_[k] < kKeptBytes ? 0 : sectors / touched.sectors;
-      most = std::max(most, rounds_of(program_, counts_, shape, counted) * (kHit + (kWaitOfSum - kHit) * missed));
+      most = std::max(most, rounds_of(program_, shape, counted) * (kHit + (kWaitOfSum - kHit) * missed));
       const auto size = size_of(program_.nodes[static_cast<std::size_t>(counted.node)].type);
       const auto bytes = static_cast<double>(size * vector_of(counted, tile));
       words += accesses_at_once(counted, tile) * std::ceil(bytes / 4);
@@ -496,7 +495,7 @@ class PlainCudaEnumerator {
     const double warps = tiles * std::ceil(shape.threads / 32.0);
     double load_cycles = 0, cached = 0, again = 0, rounds = 0, chain = 0;
     for (std::size_t k = 0; k < counts_.loads.size(); ++k) {
-      const double times = rounds_of(program_, counts_, shape,
+      const double times = rounds_of(program_, shape,
                                      counts_.loads[k]);  // of a warp, each for all values that a thread has at once
       load_cycles += times * accesses_at_once(counts_.loads[k], tile) * std::max(costs.touched[k].lines, kLoad);
       chain = std::max(chain, times);
@@ -525,7 +524,7 @@ class PlainCudaEnumerator {
       const auto& counted = counts_.loads[k];
       const double unused = this->unused(shape, tile, costs, k);
       const double sectors = fetched(costs.touched[k], counted, unused);
-      cached += rounds_of(program_, counts_, shape, counted) * accesses_at_once(counted, tile) *
+      cached += rounds_of(program_, shape, counted) * accesses_at_once(counted, tile) *
                 cache_cycles(sectors * static_cast<double>(kSectorBytes),
                              sectors * costs.touched[k].lines / costs.touched[k].sectors);
       again += bytes_[k] * (unused - 1);
@@ -533,7 +532,7 @@ class PlainCudaEnumerator {
     const double results = static_cast<double>(tile.first_count * tile.second_count);
     cached += results * cache_cycles(costs.stored.sectors * static_cast<double>(kSectorBytes), costs.stored.lines);
     const bool of_row = shape.cooperative_threads > 1 && results == 1 && shape.members.empty();
-    const double runs = of_row ? kOfRow / kStreamed : shape.members.empty() ? 1 : kCrossed;
+    const double runs = of_row ? kOfRow / kStreamed : products_ && !shape.members.empty() ? kCrossed : 1;
     const double cache_us = of_all * cached, memory_us = runs * streamed_us(again);
     const double block_us =
         products_ ? 0 : tiles * block_cycles(shape.threads) / (device_.multiprocessors * device_.clock_MHz);

@@ -76,20 +76,11 @@ inline BlockShape filled_shape(const ir::Program& program, const std::vector<int
 /// Long straight-line code needs many registers per thread: smaller blocks.
 inline bool has_long_text(const ir::Program& program) { return program.nodes.size() > 400; }
 
-/// The index along which cooperative threads step: the last one of the outermost reduction; -1: none.
-inline int stepped(const ir::Program& program, const OperationCounts& counts, const CountedNode& counted) {
-  for (auto q = program.indices.size(); q-- > 0;) {
-    if (!counts.free[q] && counted.around[q]) return static_cast<int>(q);
-  }
-  return -1;
-}
-
 /// Times that a warp executes a load for one result of each of its threads.
-inline double rounds_of(const ir::Program& program, const OperationCounts& counts, const BlockShape& shape,
-                        const CountedNode& load) {
+inline double rounds_of(const ir::Program& program, const BlockShape& shape, const CountedNode& load) {
   if (shape.cooperative_threads == 1) return load.times;
   if (!shape.members.empty()) return load.times * shape.share_of_rounds(program, load.around);
-  const int q = stepped(program, counts, load);
+  const int q = load.stepped;
   if (q < 0) return load.times;
   const auto steps = static_cast<double>(program.indices[static_cast<std::size_t>(q)].extent);
   return load.times / steps * std::ceil(steps / shape.cooperative_threads);

@@ -246,16 +246,24 @@ std::vector<IndexSet> dependencies(const ir::Program& program) {
   return depends;
 }
 
-/// Per node: the indices of the reductions around it, those of all its users.
-std::vector<IndexSet> reductions_around(const ir::Program& program) {
-  std::vector<IndexSet> around(program.nodes.size(), IndexSet(program.indices.size()));
-  for (std::size_t id = program.nodes.size(); id-- > 0;) {  // users come after their operands
+/// Per node: the indices of the reductions around it, those of all its users, and the last one of the outermost.
+struct Around {
+  std::vector<IndexSet> indices;
+  std::vector<int> stepped;
+};
+Around reductions_around(const ir::Program& program) {
+  const auto count = program.nodes.size();
+  Around around{std::vector<IndexSet>(count, IndexSet(program.indices.size())), std::vector<int>(count, -1)};
+  for (std::size_t id = count; id-- > 0;) {  // users come after their operands
     const auto& node = program.nodes[id];
-    auto inside = around[id];
+    auto inside = around.indices[id];
     for (const int q : node.over) inside[static_cast<std::size_t>(q)] = true;
+    const int stepped = around.stepped[id] < 0 && !node.over.empty() ? node.over.back() : around.stepped[id];
     for (int k = 0; k < ir::operand_count(node); ++k) {
-      auto& target = around[static_cast<std::size_t>(node.operand[k])];
+      const auto operand = static_cast<std::size_t>(node.operand[k]);
+      auto& target = around.indices[operand];
       for (std::size_t q = 0; q < inside.size(); ++q) target[q] = target[q] || inside[q];
+      if (stepped >= 0) around.stepped[operand] = stepped;
     }
   }
   return around;
@@ -285,7 +293,8 @@ OperationCounts count_operations(const ir::Program& program, const std::vector<s
   OperationCounts counts;
   const auto count = program.indices.size();
   counts.free = program.free_indices();
-  const auto depends = dependencies(program), around = reductions_around(program);
+  const auto depends = dependencies(program);
+  const auto around = reductions_around(program);
   const auto summed = summed_products(program);
   Evaluations evaluations(program, depends);
   if (parts.empty()) {
@@ -297,7 +306,8 @@ OperationCounts count_operations(const ir::Program& program, const std::vector<s
   for (std::size_t id = 0; id < program.nodes.size(); ++id) {
     const auto& node = program.nodes[id];
     if (ir::is_leaf(node)) continue;
-    CountedNode counted{static_cast<ir::NodeId>(id), evaluations.times()[id], depends[id], around[id], summed[id]};
+    CountedNode counted{static_cast<ir::NodeId>(id), evaluations.times()[id], depends[id],
+                        around.indices[id],          around.stepped[id],      summed[id]};
     for (std::size_t q = 0; q < count; ++q) counted.depends[q] = counted.depends[q] && counts.free[q];
     if (const auto tests = evaluations.tests()[id]; tests > 0) {
       counts.shared_tests.push_back(counted);

@@ -18,6 +18,7 @@ struct CountedNode {
   double times = 1;     ///< in all loops of reductions in which a kernel has it; where guards stand, if they hold
   IndexSet depends;     ///< per free index
   IndexSet around;      ///< per index: whether a reduction over it encloses this node
+  int stepped = -1;     ///< the last index of the outermost reduction around it, along which threads share it; -1: none
   bool summed = false;  ///< a product of real numbers that its sum alone uses: one instruction with the addition
 };
 
