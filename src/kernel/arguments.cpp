@@ -41,6 +41,7 @@ Kernel kernel_of(const ir::Program& program, Target target) {
   kernel.target = target;
   kernel.params = program.params;
   kernel.blocks = 0;
+  kernel.contracts = !program.exact;
   const auto chosen = chosen_beside_written(program);
   for (std::size_t k = 0; k < program.buffers.size(); ++k) {
     const auto& buffer = program.buffers[k];

@@ -490,6 +490,7 @@ struct Kernel {
   Body body;
   int threads = 1;  ///< of a block (CUDA)
   int blocks = 1;   ///< of a multiprocessor at once, for whose registers compilers make room; 0: as they like (CUDA)
+  bool contracts = true;                ///< products may be fused into the sums that use them
   int vector_bytes = 64;                ///< widest vectors that copies are made of (CPU)
   std::vector<std::string> directives;  ///< one line each, for people and for `origin`
 

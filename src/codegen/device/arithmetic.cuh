@@ -16,6 +16,12 @@ inline T add(T x, T y) { return (T)((typename computed_in<T>::type)x + (typename
 template <class T>
 inline complex<T> add(complex<T> x, complex<T> y) { return {x.re + y.re, x.im + y.im}; }
 
+// sum + x * y, each part by two fused operations.
+template <class T>
+inline complex<T> add_product(complex<T> sum, complex<T> x, complex<T> y) {
+  return {sum.re + x.re * y.re - x.im * y.im, sum.im + x.re * y.im + x.im * y.re};
+}
+
 template <class T>
 inline complex<T> conj(complex<T> x) { return {x.re, -x.im}; }
 
