@@ -73,8 +73,9 @@ struct PlanOptions {
   PlanMode mode = PlanMode::estimate;
   Precision precision = Precision::operands;  ///< of products and sums; part of the keys of kernels and tunings
   int measured = 24;                          ///< candidates of each kernel that are timed, at most; at least 1
-  /// Bytes of workspace that a call may need; -1: any. An einsum of several products computes some of them again inside
-  /// the loops of others until it fits; what cannot be made to fit is a PlanError that says how much it needs.
+  /// Bytes of workspace that a call may need; -1: any. Kernels that hand on more run in slices, block by block of an
+  /// index (docs/programs.md), or an einsum of several products computes some of them again inside the loops of others;
+  /// what cannot be made to fit is a PlanError that says how much it needs.
   std::int64_t workspace_limit = -1;
 };
 

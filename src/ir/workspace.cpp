@@ -21,6 +21,16 @@ std::vector<Lifetime> lifetimes(const Sequence& sequence) {
       lifetime.last = k;
     }
   }
+  // What goes into a slice or comes out of it is there for all of its blocks.
+  for (const auto& slice : sequence.slices) {
+    for (auto& lifetime : list) {
+      const bool meets = lifetime.used && lifetime.first < slice.last && slice.first <= lifetime.last;
+      const bool within = slice.first <= lifetime.first && lifetime.last < slice.last;
+      if (!meets || within) continue;
+      lifetime.first = std::min(lifetime.first, slice.first);
+      lifetime.last = std::max(lifetime.last, slice.last - 1);
+    }
+  }
   return list;
 }
 

@@ -145,7 +145,8 @@ void Plan::operator()(std::span<void* const> outputs, std::span<const void* cons
   const int ordinal = p.check_pointers(storage);
   const bool watched = call.progress && p.target.device == Device::cpu;
   double work = 0;
-  for (std::size_t k = 0; watched && k < p.steps.size(); ++k) work += p.steps[k].work;
+  for (std::size_t k = 0; watched && k < p.steps.size(); ++k)
+    work += p.steps[k].work * static_cast<double>(p.launches_of(k));
   runtime::Watch watch(call.progress, work);
   auto* const watching = watched ? &watch : nullptr;
   if (p.workspace_bytes() == 0) {
@@ -269,45 +270,59 @@ void Plan::Impl::check_workspace(const Call& call, void* const* storage, int ord
   }
 }
 
+std::int64_t Plan::Impl::launches_of(std::size_t step) const noexcept {
+  for (const auto& slice : slices) {
+    if (slice.first <= step && step < slice.last) return slice.blocks();
+  }
+  return 1;
+}
+
 void Plan::Impl::run(void* const* storage, void* const* param, int ordinal, void* stream, runtime::Watch* watch) const {
   if (graphs != nullptr && graphs->launch(storage, param, ordinal, stream)) return;
-  for (const auto& step : steps) {
-    if (watch != nullptr && watch->stopped()) return;
-    // Buffers, then parameters, in the program's order.
-    void* args[kMaxArguments];
-    std::size_t count = 0;
-    const auto* const kernel = step.kernel();
-    if (kernel == nullptr || target.device == Device::cpu) {
-      for (const auto k : step.storage) args[count++] = storage[k];
-      for (const auto k : step.parameter) args[count++] = param[k];
-      if (kernel != nullptr) {
-        run_cpu(*kernel, step.work, args, watch);
-        continue;
-      }
-      const auto& product = *step.product();
-      runtime::ProductCall call{args, args + step.storage.size(), 0, product.product.products(), ordinal, stream};
-      if (target.device == Device::cpu) {
-        run_cpu(product, step.work, call, watch);
-      } else {
-        product.library->run(product.product, call);
-      }
-    } else {
-      for (const auto k : step.storage) args[count++] = const_cast<void*>(static_cast<const void*>(&storage[k]));
-      for (const auto k : step.parameter) args[count++] = param[k];
-      const auto launch = [&] {
-        jit::cuda::launch(kernel->loaded->gpu->on(ordinal), kernel->blocks, 1, 1, kernel->threads,
-                          kernel->dynamic_shared, stream, args);
-      };
-      if (!kernel->maps) {
-        launch();
-        continue;
-      }
-      runtime::TensorMaps::Encoded maps;
-      kernel->maps->encode(args, ordinal, maps);
-      for (std::size_t k = 0; k < kernel->maps->count(); ++k) args[count++] = &maps[k];
-      launch();
-    }
+  for_each_launch([&](std::size_t k, const ir::BlockValues& block) {
+    if (watch != nullptr && watch->stopped()) return false;
+    run_step(steps[k], block, storage, param, ordinal, stream, watch);
+    return true;
+  });
+}
+
+void Plan::Impl::run_step(const Step& step, const ir::BlockValues& block, void* const* storage, void* const* param,
+                          int ordinal, void* stream, runtime::Watch* watch) const {
+  // Buffers, then parameters, in the program's order.
+  void* args[kMaxArguments];
+  void* bases[kMaxArguments];
+  std::size_t count = 0;
+  for (const auto k : step.storage) {
+    bases[count] = static_cast<char*>(storage[k]) + ir::shift_of(step.advance, block, count);
+    ++count;
   }
+  const auto buffers = count;
+  const bool cpu = target.device == Device::cpu;
+  const auto* const kernel = step.kernel();
+  const bool by_value = kernel == nullptr || cpu;  // else as a launch takes them: addresses of arguments
+  for (std::size_t b = 0; b < buffers; ++b) args[b] = by_value ? bases[b] : static_cast<void*>(&bases[b]);
+  for (const auto k : step.parameter) args[count++] = param[k];
+  if (kernel == nullptr) {
+    const auto& product = *step.product();
+    runtime::ProductCall call{args, args + buffers, 0, product.product.products(), ordinal, stream};
+    if (cpu) {
+      run_cpu(product, step.work, call, watch);
+    } else {
+      product.library->run(product.product, call);
+    }
+    return;
+  }
+  if (cpu) {
+    run_cpu(*kernel, step.work, args, watch);
+    return;
+  }
+  runtime::TensorMaps::Encoded maps;
+  if (kernel->maps) {
+    kernel->maps->encode(args, ordinal, maps);
+    for (std::size_t k = 0; k < kernel->maps->count(); ++k) args[count++] = &maps[k];
+  }
+  jit::cuda::launch(kernel->loaded->gpu->on(ordinal), kernel->blocks, 1, 1, kernel->threads, kernel->dynamic_shared,
+                    stream, args);
 }
 
 namespace {

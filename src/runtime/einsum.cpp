@@ -10,6 +10,7 @@
 #include "ricci/error.hpp"
 #include "runtime/plan_cache.hpp"
 #include "runtime/runtime_impl.hpp"
+#include "runtime/slices.hpp"
 
 namespace ricci {
 inline namespace v1 {
@@ -71,6 +72,23 @@ std::string compare_paths(const ir::EinsumProblem& problem, const ir::PathOption
   return others.empty() ? std::string() : ir::compare(ir::find_path(problem, options), others, options);
 }
 
+/// The steps of an einsum, in precision. Where its intermediates take more than the limit, steps in slices compute
+/// nothing again; what blocks would be too small for is computed inside the loops of what uses it.
+ir::Sequence lowered(const ir::EinsumProblem& problem, ir::PathOptions& path, const EinsumOptions& options) {
+  constexpr std::int64_t kMostBlocks = 1024;
+  if (path.workspace_limit >= 0) {
+    auto any = path;
+    any.workspace_limit = -1;
+    auto whole = ir::in_precision(ir::lower_einsum(problem, any), options.precision);
+    const auto sliced = runtime::sliced_to_fit(whole, path.workspace_limit, [](const ir::Program&) { return 0.0; });
+    if (sliced && runtime::blocks_of(*sliced) <= kMostBlocks) {
+      path = any;
+      return whole;
+    }
+  }
+  return ir::in_precision(ir::lower_einsum(problem, path), options.precision);
+}
+
 bool has_constants(const EinsumOptions& options) {
   return std::find(options.constant.begin(), options.constant.end(), true) != options.constant.end();
 }
@@ -87,7 +105,7 @@ Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs,
   return on_stack_of(kPlainStack, [&] {
     Impl::Subject subject;
     const auto problem = problem_of(spec, inputs, output, options);
-    const auto path = path_options(problem, options);
+    auto path = path_options(problem, options);
     if (has_constants(options)) {
       auto split = ir::lower_constant_einsum(problem, options.device == Device::cpu, path);
       Impl::Subject packing;
@@ -100,7 +118,7 @@ Plan Runtime::plan_einsum(std::string_view spec, std::span<const Layout> inputs,
       subject.sequence = ir::in_precision(std::move(split.rest), options.precision);
       subject.kept = std::move(split.kept);
     } else {
-      subject.sequence = ir::in_precision(ir::lower_einsum(problem, path), options.precision);
+      subject.sequence = lowered(problem, path, options);
       if (problem.inputs.size() > 2) subject.orders = [=] { return compare_paths(problem, path); };
     }
     subject.factors = Factors{options.alpha, options.beta, problem.alpha, problem.beta, ir::compute_type(problem)};

@@ -15,6 +15,7 @@
 #include "runtime/plan_impl.hpp"
 #include "runtime/program_counts.hpp"
 #include "runtime/sequences.hpp"
+#include "runtime/slices.hpp"
 
 namespace ricci {
 inline namespace v1 {
@@ -140,7 +141,12 @@ std::string Plan::explain() const {
   const auto add = [&](const std::string& table) {
     if (!table.empty()) explained += "\n" + table;
   };
-  if (device() == Device::gpu) add(runtime::sequence_table(*impl_));
+  if (device() == Device::gpu && impl_->slices.empty()) add(runtime::sequence_table(*impl_));
+  if (!impl_->slices.empty()) {
+    add(runtime::slices_text(impl_->sequence) +
+        fmt::format("workspace: {} bytes in slices, {} whole, and the limit is {}\n", impl_->sequence.workspace_bytes(),
+                    impl_->uncut->workspace_bytes(), impl_->workspace_limit));
+  }
   if (impl_->orders) add(impl_->orders());
   return explained;
 }

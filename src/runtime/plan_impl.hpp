@@ -67,6 +67,8 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
     std::string program_text;    ///< as ir::print writes it: keys of kernels and tunings hold it
     std::vector<int> storage;    ///< of the sequence: per buffer of the canonical program
     std::vector<int> parameter;  ///< of the sequence: per parameter of the canonical program
+    /// Per loop of its slice and per buffer: bytes from one value to the next (ir::Step::advance).
+    std::vector<std::vector<std::int64_t>> advance;
     kernel::Schedule schedule;
     plan::Reason reason = plan::Reason::estimated;
     bool unsaved = false;                        ///< the model's choice, which is not in the store
@@ -111,6 +113,7 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   std::optional<Plan> packing;  ///< of the constant operands, where there are any
 
   // Ready for the call.
+  std::vector<ir::Slice> slices;                     ///< of `steps`
   std::vector<SlotCheck> storages;                   ///< per storage of the sequence
   std::vector<int> output_storages, input_storages;  ///< in the order of a call's pointers
   std::vector<PairCheck> pairs;
@@ -134,6 +137,13 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   void check_workspace(const Call& call, void* const* storage, int ordinal) const;
   void load(int ordinal) const;
   void run(void* const* storage, void* const* param, int ordinal, void* stream, runtime::Watch* watch = nullptr) const;
+  /// A step in the block of its slice that begins at these values; none outside of slices.
+  void run_step(const Step& step, const ir::BlockValues& block, void* const* storage, void* const* param, int ordinal,
+                void* stream, runtime::Watch* watch) const;
+  /// f(step, block) in the order of a call, until it returns false: `block` is that of run_step().
+  template <class F>
+  void for_each_launch(const F& f) const;
+  std::int64_t launches_of(std::size_t step) const noexcept;  ///< blocks of its slice, or 1
   void run_cpu(const runtime::GeneratedKernel& kernel, double work, void* const* args, runtime::Watch* watch) const;
   void run_cpu(const runtime::LibraryProduct& product, double work, const runtime::ProductCall& call,
                runtime::Watch* watch) const;
@@ -143,6 +153,26 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   /// f(step) of all steps, under a heading each where there are several: "<comment> step 2 of 3: W0, C -> D".
   std::string text(const char* comment, const std::function<std::string(const Step&)>& f) const;
 };
+
+template <class F>
+void Plan::Impl::for_each_launch(const F& f) const {
+  auto slice = slices.begin();
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (slice == slices.end() || k < slice->first) {
+      if (!f(k, ir::BlockValues())) return;
+      continue;
+    }
+    const auto blocks = slice->blocks();
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      const auto values = slice->values(block);
+      for (k = slice->first; k < slice->last; ++k) {
+        if (!f(k, values)) return;
+      }
+    }
+    k = slice->last - 1;
+    ++slice;
+  }
+}
 
 /// Memory of packed operands.
 struct __attribute__((visibility("hidden"))) Packed::Impl {

@@ -19,11 +19,14 @@
 #include "runtime/program_counts.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "runtime/sequences.hpp"
+#include "runtime/slices.hpp"
 #include "runtime/tuning.hpp"
 
 namespace ricci {
 inline namespace v1 {
 namespace {
+
+constexpr std::int64_t kMostInGraph = 8192;  ///< launches; a graph takes the driver some microseconds for each
 
 double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -68,8 +71,15 @@ std::vector<Use> uses_of(const ir::Sequence& sequence, const std::vector<Plan::I
       const auto& storage = sequence.storages[static_cast<std::size_t>(step.storage[k])];
       const auto parts = size_of(storage.type) / size_of(buffer.type);  // of an element, that a buffer of reals has
       const auto element = [&](std::int64_t place) { return (place - (place < 0 ? parts - 1 : 0)) / parts; };
-      one.first = fresh ? element(buffer.first) : std::min(one.first, element(buffer.first));
-      one.last = fresh ? element(buffer.last) : std::max(one.last, element(buffer.last));
+      auto first = buffer.first, last = buffer.last;
+      for (std::size_t l = 0; l < step.advance.size(); ++l) {
+        const auto& loop = sequence.slice_of(static_cast<std::size_t>(planned.number))->loops[l];
+        const auto most = step.advance[l][k] * loop.first(loop.blocks() - 1);
+        (most < 0 ? first : last) += most;
+        one.lattice.bytes = std::gcd(one.lattice.bytes, step.advance[l][k] * size_of(buffer.type));
+      }
+      one.first = fresh ? element(first) : std::min(one.first, element(first));
+      one.last = fresh ? element(last) : std::max(one.last, element(last));
     }
     for (const auto& node : program.nodes) {
       if (node.kind != ir::NodeKind::load) continue;
@@ -134,6 +144,19 @@ void prepare_storages(Plan::Impl& plan, std::vector<std::string> labels, const s
   }
 }
 
+/// The slices of the sequence, of those of its steps that have points.
+void prepare_slices(Plan::Impl& plan) {
+  for (const auto& slice : plan.sequence.slices) {
+    const auto at = [&](std::size_t number) {
+      return static_cast<std::size_t>(
+          std::count_if(plan.steps.begin(), plan.steps.end(),
+                        [&](const Plan::Impl::Step& step) { return static_cast<std::size_t>(step.number) < number; }));
+    };
+    plan.slices.push_back({at(slice.first), at(slice.last), slice.loops});
+    if (plan.slices.back().first == plan.slices.back().last) plan.slices.pop_back();
+  }
+}
+
 /// Places of the packed operands, one behind the other.
 void prepare_kept(Plan::Impl& plan, const std::vector<int>& kept) {
   for (const int number : kept) {
@@ -172,9 +195,38 @@ void check_limits(const ir::Sequence& sequence) {
   }
 }
 
+/// How the bases of some of a step's buffers advance; others (-1) stay. In elements, or in bytes of the storages.
+std::vector<std::vector<std::int64_t>> advance_of(const ir::Step& step, const std::vector<int>& buffers) {
+  std::vector<std::vector<std::int64_t>> all;
+  for (const auto& advance : step.advance) {
+    auto& some = all.emplace_back();
+    for (const int b : buffers) some.push_back(b < 0 ? 0 : advance[static_cast<std::size_t>(b)]);
+  }
+  return all;
+}
+
+/// In bytes, for the buffers of a canonical program.
+std::vector<std::vector<std::int64_t>> bytes_of(std::vector<std::vector<std::int64_t>> advance,
+                                                const ir::Program& program) {
+  for (auto& one : advance) {
+    for (std::size_t b = 0; b < one.size(); ++b) one[b] *= size_of(program.buffers[b].type);
+  }
+  return advance;
+}
+
 /// The parts of a step in its place in the plan's sequence, with storages and parameters of that.
-std::vector<Plan::Impl::Step> in_place(Plan::Impl& plan, const Plan::Impl::Step& step, runtime::Entrant parts) {
+///   buffer  of the sequence's step: per buffer of the step's canonical program
+std::vector<Plan::Impl::Step> in_place(Plan::Impl& plan, const Plan::Impl::Step& step, const std::vector<int>& buffer,
+                                       runtime::Entrant parts) {
   auto& sequence = plan.sequence;
+  const auto whole = sequence.steps[static_cast<std::size_t>(step.number)];
+  // What parts hand on is workspace of one block.
+  const auto advance = [&](const std::vector<int>& storages) {
+    std::vector<int> buffers;
+    for (const int storage : storages)
+      buffers.push_back(storage < static_cast<int>(buffer.size()) ? buffer[static_cast<std::size_t>(storage)] : -1);
+    return advance_of(whole, buffers);
+  };
   auto storage = step.storage;
   for (auto k = storage.size(); k < parts.sequence.storages.size(); ++k) {
     auto& temporary = parts.sequence.storages[k];
@@ -186,13 +238,20 @@ std::vector<Plan::Impl::Step> in_place(Plan::Impl& plan, const Plan::Impl::Step&
     for (auto& number : numbers) number = as[static_cast<std::size_t>(number)];
   };
   for (auto& lowered : parts.sequence.steps) {
+    lowered.advance = advance(lowered.storage);
     renumber(lowered.storage, storage);
     renumber(lowered.param, step.parameter);
   }
   for (auto& part : parts.steps) {
+    part.advance = bytes_of(advance(part.storage), part.program);
     part.number += step.number;
     renumber(part.storage, storage);
     renumber(part.parameter, step.parameter);
+  }
+  const auto more = parts.sequence.steps.size() - 1;
+  for (auto& slice : sequence.slices) {
+    if (slice.first > static_cast<std::size_t>(step.number)) slice.first += more;
+    if (slice.last > static_cast<std::size_t>(step.number)) slice.last += more;
   }
   const auto place = sequence.steps.begin() + step.number;
   *place = std::move(parts.sequence.steps.front());
@@ -200,6 +259,34 @@ std::vector<Plan::Impl::Step> in_place(Plan::Impl& plan, const Plan::Impl::Step&
                         std::make_move_iterator(parts.sequence.steps.end()));
   ir::verify(sequence);
   return std::move(parts.steps);
+}
+
+/// What runs in place of the lowered sequence: other steps and, where these need too much workspace, in slices.
+void choose_steps(Plan::Impl& plan, std::int64_t limit) {
+  const auto instead = [&](ir::Sequence lowered, std::int64_t room) {
+    plan.workspace_limit = room;
+    auto* const predictions = plan.predictions.get();
+    lowered = predictions == nullptr ? runtime::multiplied(std::move(lowered), plan.cpu_model(), room)
+                                     : ir::distinct_factors(std::move(lowered));
+    auto made = runtime::steps_instead(lowered, plan, predictions);
+    if (made) plan.uncut = std::exchange(lowered, std::move(*made));
+    return lowered;
+  };
+  auto lowered = plan.sequence;
+  plan.sequence = instead(std::move(plan.sequence), limit);
+  if (!plan.sequence.fits(limit)) {
+    // Of a CPU's one thread, so that results do not depend on how many there are.
+    const auto us_of = [&](const ir::Program& program) {
+      if (!runtime::has_points(program)) return 0.0;
+      return plan.predictions ? plan.predictions->us(program)
+                              : plan::time_alone(ir::canonicalise(program), plan.cpu_model()).us;
+    };
+    if (const auto sliced = runtime::sliced_to_fit(lowered, limit, us_of)) {
+      plan.sequence = runtime::in_runs(*sliced, limit, instead);
+      plan.uncut = std::move(lowered);
+    }
+  }
+  plan.workspace_limit = limit;
 }
 
 }  // namespace
@@ -213,7 +300,9 @@ int Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wa
   auto canonical = plan.predictions ? plan.predictions->canonical(lowered.program) : ir::canonicalise(lowered.program);
   for (const int buffer : canonical.buffer) step.storage.push_back(lowered.storage[static_cast<std::size_t>(buffer)]);
   for (const int param : canonical.param) step.parameter.push_back(lowered.param[static_cast<std::size_t>(param)]);
+  const auto buffer = canonical.buffer;
   step.program = std::move(canonical);
+  step.advance = bytes_of(advance_of(lowered, buffer), step.program);
   step.program.precision = kernel::effective_precision(step.program, wanted.precision, plan.target.sm);
   step.program_text = ir::print(step.program);
   auto& info = plan.info;
@@ -226,7 +315,7 @@ int Runtime::Impl::plan_step(Plan::Impl& plan, int number, const PlanOptions& wa
       store.put(runtime::choice_entry(key, step.program, step.schedule));
     }
     auto uncopied = plan.sequence;
-    auto parts = in_place(plan, step, parts_of(plan, step));
+    auto parts = in_place(plan, step, buffer, parts_of(plan, step));
     if (!plan.sequence.fits(wanted.workspace_limit)) {  // as they leave gaps between each other
       throw PlanError(
           fmt::format("the copies of schedule {} need a workspace of {} bytes, and the limit is {}; raise "
@@ -329,15 +418,8 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
     const bool rated = cpu && wanted.mode != PlanMode::model;
     plan->library_model = rated ? blas_model(plan->target, plan->threads) : plan::LibraryModel{};
   }
-  if (cpu) {
-    plan->sequence = runtime::multiplied(std::move(plan->sequence), plan->cpu_model(), wanted.workspace_limit);
-  } else {
-    plan->sequence = ir::distinct_factors(std::move(plan->sequence));
-    plan->predictions = std::make_unique<runtime::Predictions>(plan->gpu_model(), wanted.precision);
-  }
-  plan->workspace_limit = wanted.workspace_limit;
-  if (auto made = runtime::steps_instead(plan->sequence, *plan, plan->predictions.get()))
-    plan->uncut = std::exchange(plan->sequence, std::move(*made));
+  if (!cpu) plan->predictions = std::make_unique<runtime::Predictions>(plan->gpu_model(), wanted.precision);
+  choose_steps(*plan, wanted.workspace_limit);
   if (!plan->sequence.fits(wanted.workspace_limit)) {
     throw PlanError(
         fmt::format("this needs a workspace of {} bytes, and the limit is {}; raise "
@@ -362,12 +444,15 @@ Plan Runtime::Impl::plan(Subject subject, const PlanOptions& wanted) {
   load_steps(*plan);
   const auto start = std::chrono::steady_clock::now();
   plan->packing = std::move(subject.packing);
+  prepare_slices(*plan);
   prepare_storages(*plan, std::move(subject.labels), subject.kept, !cpu);
   prepare_kept(*plan, subject.kept);
   prepare_params(*plan);
   info.steps = static_cast<int>(plan->steps.size());
   const auto generated = [](const Plan::Impl::Step& step) { return step.kernel() != nullptr; };
-  if (plan->target.ordinal >= 0 && graph_kernels > 0 && info.steps >= graph_kernels &&
+  std::int64_t launches = 0;
+  for (std::size_t k = 0; k < plan->steps.size(); ++k) launches += plan->launches_of(k);
+  if (plan->target.ordinal >= 0 && graph_kernels > 0 && launches >= graph_kernels && launches <= kMostInGraph &&
       std::all_of(plan->steps.begin(), plan->steps.end(), generated) && jit::cuda::has_graphs()) {
     plan->graphs = std::make_unique<runtime::StepGraphs>(*plan);
   }

@@ -77,16 +77,19 @@ ProgramCounts count_program(const ir::Sequence& sequence) {
     std::int64_t read = 0, written = 0;
   };
   std::map<int, Touched> storages;
-  for (const auto& step : sequence.steps) {
+  for (std::size_t s = 0; s < sequence.steps.size(); ++s) {
+    const auto& step = sequence.steps[s];
+    const auto* const slice = sequence.slice_of(s);
+    const auto blocks = slice == nullptr ? 1 : slice->blocks();
     const auto arithmetic = arithmetic_of(step.program);
-    counts.flops += arithmetic.flops;
-    counts.operations += arithmetic.operations;
+    counts.flops += static_cast<double>(blocks) * arithmetic.flops;
+    counts.operations += static_cast<double>(blocks) * arithmetic.operations;
     const auto traffic = ir::traffic_of(step.program);
     for (std::size_t k = 0; k < step.storage.size(); ++k) {
       auto& storage = storages[step.storage[k]];
       // Elements written by an earlier step are not compulsory reads.
-      if (storage.written == 0) storage.read += traffic.read[k];
-      storage.written += traffic.written[k];
+      if (storage.written == 0) storage.read += blocks * traffic.read[k];
+      storage.written += blocks * traffic.written[k];
     }
   }
   for (const auto& [number, touched] : storages) {

@@ -52,13 +52,19 @@ bool conflict(const std::vector<Reach>& earlier, const std::vector<Reach>& later
 StepGraphs::StepGraphs(const Plan::Impl& plan) : plan_(plan) {
   streams_.reserve(kMostStreams);
   std::vector<std::vector<Reach>> reach;
-  for (const auto& step : plan.steps) {
-    reach.push_back(reached(plan, step));
-    auto& after = after_.emplace_back();
-    for (std::size_t k = 0; k + 1 < reach.size(); ++k) {
-      if (conflict(reach[k], reach.back())) after.push_back(static_cast<int>(k));
+  for (const auto& step : plan.steps) reach.push_back(reached(plan, step));
+  // Per step: the last launch of each earlier one. That of the block before stands for all blocks before it, as a step
+  // writes in every block what it wrote in the one before, or the same tensor.
+  std::vector<int> latest(plan.steps.size(), -1);
+  plan.for_each_launch([&](std::size_t step, const ir::BlockValues& block) {
+    Launch launch{step, block, {}};
+    for (std::size_t k = 0; k < latest.size(); ++k) {
+      if (latest[k] >= 0 && conflict(reach[k], reach[step])) launch.after.push_back(latest[k]);
     }
-  }
+    latest[step] = static_cast<int>(launches_.size());
+    launches_.push_back(std::move(launch));
+    return true;
+  });
 }
 
 StepGraphs::OfStream* StepGraphs::known_stream(int ordinal, jit::cuda::Stream stream) {
@@ -93,17 +99,15 @@ bool StepGraphs::launch(void* const* storage, void* const* param, int ordinal, j
 void StepGraphs::prepare(OfStream& mine, void* const* storage, void* const* param) {
   std::array<void*, Plan::Impl::kMaxArguments> args;
   std::vector<KernelGraph::Kernel> kernels;
-  std::vector<std::array<void*, Plan::Impl::kMaxArguments>> args_of;
+  std::deque<std::vector<void*>> args_of, bases_of;
+  std::array<void*, Plan::Impl::kMaxArguments> changed_bases;
   std::deque<TensorMaps::Encoded> maps_of;
   TensorMaps::Encoded changed_maps;
   const bool first = mine.graph == nullptr;
-  if (first) {
-    kernels.reserve(plan_.steps.size());
-    args_of.reserve(plan_.steps.size());
-  }
+  if (first) kernels.reserve(launches_.size());
   auto* known = mine.arguments.data();
-  for (std::size_t k = 0; k < plan_.steps.size(); ++k) {
-    const auto& step = plan_.steps[k];
+  for (std::size_t k = 0; k < launches_.size(); ++k) {
+    const auto& step = plan_.steps[launches_[k].step];
     const auto& kernel = *step.kernel();
     std::size_t count = 0;
     bool changed = false;
@@ -120,7 +124,12 @@ void StepGraphs::prepare(OfStream& mine, void* const* storage, void* const* para
       }
       known += bytes;
     };
-    for (const auto n : step.storage) take(static_cast<const void*>(&storage[n]), sizeof(void*));
+    void** const bases = first ? bases_of.emplace_back(step.storage.size()).data() : changed_bases.data();
+    for (const auto n : step.storage) {
+      auto& base = bases[count];
+      base = static_cast<char*>(storage[n]) + ir::shift_of(step.advance, launches_[k].block, count);
+      take(&base, sizeof(base));
+    }
     for (const auto n : step.parameter) {
       take(param[n], static_cast<std::size_t>(size_of(plan_.sources[static_cast<std::size_t>(n)].type)));
     }
@@ -136,8 +145,8 @@ void StepGraphs::prepare(OfStream& mine, void* const* storage, void* const* para
     node.threads = kernel.threads;
     node.dynamic_shared = kernel.dynamic_shared;
     if (first) {
-      node.args = args_of.emplace_back(args).data();
-      node.after = after_[k];
+      node.args = args_of.emplace_back(args.begin(), args.begin() + static_cast<std::ptrdiff_t>(count)).data();
+      node.after = launches_[k].after;
       kernels.push_back(std::move(node));
     } else {
       node.args = args.data();

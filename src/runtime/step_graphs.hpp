@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "ir/sequence.hpp"
 #include "jit/cuda_graph.hpp"
 #include "ricci/plan.hpp"
 
@@ -37,9 +38,16 @@ class StepGraphs {
   /// Makes the graph, or gives its kernels the arguments that have changed.
   void prepare(OfStream& mine, void* const* storage, void* const* param);
 
+  /// A kernel of the graph: a step, in a block of its slice where it is in one.
+  struct Launch {
+    std::size_t step = 0;
+    ir::BlockValues block;
+    std::vector<int> after;  ///< earlier ones whose results it needs or whose operands it writes
+  };
+
   const Plan::Impl& plan_;
-  std::vector<std::vector<int>> after_;  ///< per step: earlier ones whose results it needs or whose operands it writes
-  bool refused_ = false;                 ///< the driver makes none
+  std::vector<Launch> launches_;
+  bool refused_ = false;  ///< the driver makes none
   std::mutex mutex_;
   std::vector<OfStream> streams_;
 };

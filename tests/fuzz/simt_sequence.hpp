@@ -30,8 +30,9 @@ struct Line {
 };
 
 /// The report of a run that was not clean, with the kernel.
+///   block  of the step's slice, where it is in one
 inline std::string run_step(const ir::Step& step, const std::vector<Area>& areas, const std::vector<Scalar>& params,
-                            std::uint64_t seed) {
+                            std::uint64_t seed, const ir::BlockValues& block = {}) {
   if (!runtime::has_points(step.program)) return {};
   const auto program = ir::canonicalise(step.program);
   const auto list = plan::candidates(program, plan::GpuModel::of_capability(90));
@@ -42,7 +43,8 @@ inline std::string run_step(const ir::Step& step, const std::vector<Area>& areas
   std::vector<simt::Buffer> buffers;
   for (std::size_t b = 0; b < program.buffer.size(); ++b) {
     const auto& area = areas[static_cast<std::size_t>(step.storage[static_cast<std::size_t>(program.buffer[b])])];
-    pointers.push_back(area.element_0);
+    const auto shift = ir::shift_of(step.advance, block, static_cast<std::size_t>(program.buffer[b]));
+    pointers.push_back(static_cast<unsigned char*>(area.element_0) + shift * size_of(program.buffers[b].type));
     buffers.push_back({area.begin, area.bytes, program.buffers[b].written});
   }
   struct alignas(16) Value {

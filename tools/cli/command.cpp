@@ -95,6 +95,10 @@ Option Command::add_option(const std::string& names, int& value, const std::stri
   return {*app_, *app_->add_option(names, value, help)};
 }
 
+Option Command::add_option(const std::string& names, std::int64_t& value, const std::string& help) {
+  return {*app_, *app_->add_option(names, value, help)};
+}
+
 Option Command::add_option(const std::string& names, double& value, const std::string& help) {
   return {*app_, *app_->add_option(names, value, help)};
 }

@@ -70,6 +70,7 @@ class Command {
   /// "--name", "-n,--name", or "name" for a positional word.
   Option add_option(const std::string& names, std::string& value, const std::string& help);
   Option add_option(const std::string& names, int& value, const std::string& help);
+  Option add_option(const std::string& names, std::int64_t& value, const std::string& help);
   Option add_option(const std::string& names, double& value, const std::string& help);
   Option add_option(const std::string& names, std::vector<std::string>& values, const std::string& help);
   Option add_option(const std::string& names, std::vector<int>& values, const std::string& help);

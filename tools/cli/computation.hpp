@@ -19,6 +19,7 @@ namespace ricci::tools {
 /// As typed.
 struct ComputationOptions {
   std::string device = "cpu", schedule, mode, precision = "operands", blas;
+  std::int64_t workspace_limit = -1;
   bool verify = false;
   int repeat = 1;
 };

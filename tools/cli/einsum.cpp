@@ -66,6 +66,7 @@ EinsumWork prepare(const EinsumCommandOptions& options, Progress& progress, Comp
   work.einsum.schedule = options.schedule;
   work.einsum.mode = plan_mode(options.mode);
   work.einsum.precision = parse_precision(options.precision);
+  work.einsum.workspace_limit = options.workspace_limit;
   work.einsum.path = runtime::parse_path(options.path);
   const auto opaque = opaque_type(options.in_dtype);
   OutputFile::check_tensor(options.output);
@@ -270,6 +271,7 @@ void add_einsum(Command& app, Session& session) {
       .one_of({"time", "flops", "memory"})
       .capture_default_str();
   add_precision_option(command, options->precision);
+  add_workspace_option(command, options->workspace_limit);
   add_schedule_options(command, *options);
   add_blas_option(command, options->blas);
   command.footer(

@@ -24,6 +24,13 @@ void add_precision_option(Command& command, std::string& word) {
       .capture_default_str();
 }
 
+void add_workspace_option(Command& command, std::int64_t& bytes) {
+  command
+      .add_option("--workspace-limit", bytes,
+                  "Bytes of workspace at most: steps run block by block where they need more; -1: any")
+      .capture_default_str();
+}
+
 void add_blas_option(Command& command, std::string& file) {
   command.add_option("--blas", file,
                      "A library whose matrix products plans may call: with cblas_dgemm on a CPU, cuBLAS on a GPU; off: "

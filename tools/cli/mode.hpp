@@ -14,6 +14,8 @@ void add_mode_options(Command& command, std::string& word);
 
 /// Adds --precision: one of name(Precision)'s words.
 void add_precision_option(Command& command, std::string& word);
+/// Adds --workspace-limit.
+void add_workspace_option(Command& command, std::int64_t& bytes);
 
 /// Adds --blas: the file of a library of matrix products that plans may call.
 void add_blas_option(Command& command, std::string& file);

@@ -97,6 +97,7 @@ PlanOptions plan_options(const ProblemOptions& options) {
   plan.schedule = options.schedule;
   plan.mode = plan_mode(options.mode);
   plan.precision = parse_precision(options.precision);
+  plan.workspace_limit = options.workspace_limit;
   return plan;
 }
 
@@ -244,6 +245,7 @@ void add_problem_options(Command& command, ProblemOptions& options) {
       .one_of({"time", "flops", "memory"})
       .capture_default_str();
   add_precision_option(command, options.precision);
+  add_workspace_option(command, options.workspace_limit);
   command.add_option("--schedule", options.schedule, "A candidate of `ricci explain` instead of the model's choice");
   add_mode_options(command, options.mode);
   add_blas_option(command, options.blas);

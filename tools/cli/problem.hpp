@@ -24,6 +24,7 @@ struct ProblemOptions {
   std::string strides_in, strides_out;  ///< of specs: "C", "F" or strides; one, or one per operand with semicolons
   std::string align;                    ///< of specs: bytes; one, or one per operand and one for the output
   std::string alpha = "1", beta = "0", conjugate, schedule, mode, path = "time", precision = "operands", blas;
+  std::int64_t workspace_limit = -1;
 };
 
 void add_problem_options(Command& command, ProblemOptions& options);

@@ -345,6 +345,7 @@ int run(const RunCommandOptions& options, bool json) {
   where.mode = plan_mode(options.mode);
   where.precision = parse_precision(options.precision);
   where.threads = options.threads;
+  where.workspace_limit = options.workspace_limit;
   const Plan plan = runtime_with(options.blas, where.device).plan_program(*work.program, where);
   times.plan_ms = now_ms() - start;
 
@@ -389,6 +390,7 @@ void add_run(Command& app, Session& session) {
   command.add_option("--tolerance", options->tolerance,
                      "What --verify allows, relative to the largest value of a result; 2^-42 for f64, 2^-13 for f32");
   add_precision_option(command, options->precision);
+  add_workspace_option(command, options->workspace_limit);
   add_schedule_options(command, *options);
   add_blas_option(command, options->blas);
   command.footer(
