@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times programs of a statement or a few (everyday_cases.py, everyday_points.py) by Ricci and by PyTorch.
+"""Times programs of a statement or a few (everyday_cases.py and others beside it) by Ricci and by PyTorch.
 
 usage: bench/everyday.py RICCI_BENCH [--device gpu] [--dtype f32] [--cases NAME,...] [--threads 2] [--repeat 7]
                          [--output FILE] [--commit HASH]
@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import everyday_points  # noqa: F401  its cases
+import everyday_steps  # noqa: F401
 import numpy
 import torch
 

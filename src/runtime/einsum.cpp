@@ -81,7 +81,7 @@ ir::Sequence lowered(const ir::EinsumProblem& problem, ir::PathOptions& path, co
     any.workspace_limit = -1;
     auto whole = ir::in_precision(ir::lower_einsum(problem, any), options.precision);
     const auto sliced = runtime::sliced_to_fit(whole, path.workspace_limit, [](const ir::Program&) { return 0.0; });
-    if (sliced && runtime::blocks_of(*sliced) <= kMostBlocks) {
+    if (!sliced.empty() && runtime::blocks_of(sliced.front()) <= kMostBlocks) {
       path = any;
       return whole;
     }

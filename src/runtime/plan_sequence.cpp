@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -275,16 +276,24 @@ void choose_steps(Plan::Impl& plan, std::int64_t limit) {
   auto lowered = plan.sequence;
   plan.sequence = instead(std::move(plan.sequence), limit);
   if (!plan.sequence.fits(limit)) {
-    // Of a CPU's one thread, so that results do not depend on how many there are.
+    // Of a CPU's one thread, and of the steps as they were lowered, so that results do not depend on how many there
+    // are.
     const auto us_of = [&](const ir::Program& program) {
-      if (!runtime::has_points(program)) return 0.0;
       return plan.predictions ? plan.predictions->us(program)
                               : plan::time_alone(ir::canonicalise(program), plan.cpu_model()).us;
     };
-    if (const auto sliced = runtime::sliced_to_fit(lowered, limit, us_of)) {
-      plan.sequence = runtime::in_runs(*sliced, limit, instead);
-      plan.uncut = std::move(lowered);
+    auto ways = runtime::sliced_to_fit(lowered, limit, us_of);
+    const std::size_t most = plan.predictions ? 3 : 1;
+    if (ways.size() > most) ways.resize(most);
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& way : ways) {
+      auto made = runtime::in_runs(way, limit, instead);
+      const double us = ways.size() == 1 ? 0 : runtime::predicted_us(made, us_of);
+      if (us >= least) continue;
+      least = us;
+      plan.sequence = std::move(made);
     }
+    if (!ways.empty()) plan.uncut = std::move(lowered);
   }
   plan.workspace_limit = limit;
 }

@@ -12,11 +12,10 @@
 #include "ir/passes/slice.hpp"
 #include "ir/passes/step_piece.hpp"
 #include "ir/workspace.hpp"
+#include "runtime/predictions.hpp"
 
 namespace ricci::runtime {
 namespace {
-
-using ir::at;
 
 std::int64_t bytes_of(const ir::Storage& storage) {
   const auto bytes = std::max<std::int64_t>(storage.last - storage.first + 1, 0) * size_of(storage.type);
@@ -30,7 +29,7 @@ std::vector<int> largest(const ir::Sequence& sequence, std::size_t most) {
     if (sequence.storages[k].role == ir::Role::workspace) list.push_back(static_cast<int>(k));
   }
   std::stable_sort(list.begin(), list.end(), [&](int x, int y) {
-    return bytes_of(sequence.storages[at(x)]) > bytes_of(sequence.storages[at(y)]);
+    return bytes_of(sequence.storages[ir::at(x)]) > bytes_of(sequence.storages[ir::at(y)]);
   });
   if (list.size() > most) list.resize(most);
   return list;
@@ -50,7 +49,8 @@ std::vector<std::int64_t> divisors(std::int64_t n) {
 std::int64_t extent_of(const ir::Sequence& sequence, int storage, int index) {
   for (const auto& step : sequence.steps) {
     for (std::size_t b = 0; b < step.storage.size(); ++b) {
-      if (step.storage[b] == storage && step.program.buffers[b].written) return step.program.indices[at(index)].extent;
+      if (step.storage[b] == storage && step.program.buffers[b].written)
+        return step.program.indices[ir::at(index)].extent;
     }
   }
   return 1;
@@ -114,24 +114,27 @@ std::int64_t blocks_of(const ir::Sequence& sequence) {
   return blocks;
 }
 
-std::optional<ir::Sequence> sliced_to_fit(const ir::Sequence& sequence, std::int64_t limit, const StepTime& us_of) {
-  if (sequence.fits(limit)) return sequence;
+double predicted_us(const ir::Sequence& sequence, const StepTime& us_of) {
+  double us = 0;
+  for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
+    const auto* const slice = sequence.slice_of(k);
+    const auto& program = sequence.steps[k].program;
+    if (has_points(program)) us += us_of(program) * static_cast<double>(slice == nullptr ? 1 : slice->blocks());
+  }
+  return us;
+}
+
+std::vector<ir::Sequence> sliced_to_fit(const ir::Sequence& sequence, std::int64_t limit, const StepTime& us_of) {
+  if (sequence.fits(limit)) return {sequence};
   std::vector<ir::Sequence> ways;
   add_ways(sequence, limit, 1, ways);
-  if (ways.empty()) return std::nullopt;
-  std::size_t best = 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t k = 0; k < ways.size() && ways.size() > 1; ++k) {
-    double us = 0;
-    for (std::size_t s = 0; s < ways[k].steps.size() && us < least; ++s) {
-      const auto* const slice = ways[k].slice_of(s);
-      us += us_of(ways[k].steps[s].program) * static_cast<double>(slice == nullptr ? 1 : slice->blocks());
-    }
-    if (us >= least) continue;
-    least = us;
-    best = k;
-  }
-  return std::move(ways[best]);
+  if (ways.size() < 2) return ways;
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t k = 0; k < ways.size(); ++k) order.emplace_back(predicted_us(ways[k], us_of), k);
+  std::sort(order.begin(), order.end());
+  std::vector<ir::Sequence> sorted;
+  for (const auto& [us, k] : order) sorted.push_back(std::move(ways[k]));
+  return sorted;
 }
 
 namespace {
@@ -187,7 +190,7 @@ class Run {
     for (auto step : made.steps) {
       step.advance.assign(loops().size(), {});
       for (auto& storage : step.storage) {
-        const auto& [number, advance] = origin[at(storage)];
+        const auto& [number, advance] = origin[ir::at(storage)];
         for (std::size_t l = 0; l < advance.size(); ++l) step.advance[l].push_back(advance[l]);
         storage = number;
       }
@@ -203,7 +206,7 @@ class Run {
     return slice == nullptr ? none : slice->loops;
   }
   bool is_own(int storage) const {
-    if (whole_.storages[at(storage)].role != ir::Role::workspace) return false;
+    if (whole_.storages[ir::at(storage)].role != ir::Role::workspace) return false;
     bool used = false;
     for (std::size_t k = 0; k < whole_.steps.size(); ++k) {
       const auto& step = whole_.steps[k];
@@ -222,7 +225,7 @@ class Run {
   int place(int storage, Advance advance, const ir::Buffer& buffer) {
     const auto [known, fresh] = places_.try_emplace({storage, advance}, static_cast<int>(sequence.storages.size()));
     if (fresh) {
-      auto declared = whole_.storages[at(storage)];
+      auto declared = whole_.storages[ir::at(storage)];
       declared.name = ir::fresh_name(sequence, declared.name);
       if (!is_own(storage)) declared.role = ir::Role::input;
       for (std::size_t l = 0; l < advance.size(); ++l) {
@@ -235,7 +238,7 @@ class Run {
       named_.emplace(declared.name, std::pair(storage, std::move(advance)));
       sequence.storages.push_back(std::move(declared));
     }
-    auto& declared = sequence.storages[at(known->second)];
+    auto& declared = sequence.storages[ir::at(known->second)];
     if (buffer.written && declared.role == ir::Role::input) declared.role = ir::Role::output;
     return known->second;
   }

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "ir/sequence.hpp"
 
@@ -13,9 +13,12 @@ namespace ricci::runtime {
 /// What a program is predicted to take, in microseconds.
 using StepTime = std::function<double(const ir::Program&)>;
 
-/// The sequence in slices that need no more workspace than `limit` bytes, by blocks as large as that allows: of those
-/// along other indices the one whose blocks are predicted to take the least time. Nothing where none keeps it.
-std::optional<ir::Sequence> sliced_to_fit(const ir::Sequence& sequence, std::int64_t limit, const StepTime& us_of);
+/// The sequence in slices that need no more workspace than `limit` bytes, by blocks as large as that allows, along one
+/// index and another: what is predicted to take the least time comes first. Nothing where none keeps the limit.
+std::vector<ir::Sequence> sliced_to_fit(const ir::Sequence& sequence, std::int64_t limit, const StepTime& us_of);
+
+/// Of all blocks.
+double predicted_us(const ir::Sequence& sequence, const StepTime& us_of);
 
 /// Blocks of all slices.
 std::int64_t blocks_of(const ir::Sequence& sequence);

@@ -128,7 +128,7 @@ void StepGraphs::prepare(OfStream& mine, void* const* storage, void* const* para
     for (const auto n : step.storage) {
       auto& base = bases[count];
       base = static_cast<char*>(storage[n]) + ir::shift_of(step.advance, launches_[k].block, count);
-      take(&base, sizeof(base));
+      take(static_cast<const void*>(&base), sizeof(base));
     }
     for (const auto n : step.parameter) {
       take(param[n], static_cast<std::size_t>(size_of(plan_.sources[static_cast<std::size_t>(n)].type)));

@@ -11,6 +11,7 @@
 #include "bench/computing.hpp"
 #include "bench/one_by_one.hpp"
 #include "cli/command.hpp"
+#include "cli/mode.hpp"
 #include "io/cases.hpp"
 #include "report/progress.hpp"
 
@@ -20,6 +21,7 @@ namespace {
 struct ProgramBenchOptions : BenchOptions {
   std::vector<std::string> files, extents;
   std::string set = "programs", product, schedule;
+  std::int64_t workspace_limit = -1;
   std::vector<std::string> libraries = std::vector<std::string>(contraction_kinds().size());  ///< a file each, or none
 };
 
@@ -54,6 +56,7 @@ int bench_run(const ProgramBenchOptions& options, bool json) {
     }
     auto wanted = options.plan_options();
     wanted.schedule = options.schedule;
+    wanted.workspace_limit = options.workspace_limit;
     const Loaded loaded(*bench, runtime.plan_program(program, wanted));
     loaded();
     std::vector<PeerRun> others;
@@ -88,6 +91,7 @@ int bench_run(const ProgramBenchOptions& options, bool json) {
   if (!options.gpu()) results.command += fmt::format(" --threads {}", options.thread_count());
   if (!options.product.empty()) results.command += " --product " + options.product;
   if (!options.schedule.empty()) results.command += fmt::format(" --schedule '{}'", options.schedule);
+  if (options.workspace_limit >= 0) results.command += fmt::format(" --workspace-limit {}", options.workspace_limit);
   for (std::size_t k = 0; k < options.libraries.size(); ++k) {
     if (!options.libraries[k].empty()) results.command += fmt::format(" {} LIBRARY", contraction_kinds()[k].option);
   }
@@ -109,6 +113,7 @@ void add_bench_run(Command& app, Session& session) {
   run.add_option("--product", options->product,
                  "Also time a large matrix product of this type: shares of what copy and product allow");
   run.add_option("--schedule", options->schedule, "The schedule of that name, of those that `ricci explain` lists");
+  add_workspace_option(run, options->workspace_limit);
   for (std::size_t k = 0; k < options->libraries.size(); ++k) {
     const auto& kind = contraction_kinds()[k];
     run.add_option(kind.option, options->libraries[k],
