@@ -52,7 +52,8 @@ struct Uses {
 Uses uses_of(const Sequence& sequence, int storage) {
   Uses uses;
   for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
-    const auto& [program, storages, params] = sequence.steps[k];
+    const auto& program = sequence.steps[k].program;
+    const auto& storages = sequence.steps[k].storage;
     std::vector<bool> loads(program.nodes.size());
     for (std::size_t id = 0; id < program.nodes.size(); ++id) {
       const auto& node = program.nodes[id];
