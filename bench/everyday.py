@@ -51,19 +51,19 @@ def compare(case, dtype, ricci, device, folder):
     dtype = EXACT.get(dtype, dtype)
     extents = case.extents(SMALL)
     inputs, outputs, _ = case.parts(dtype, extents)
-    values = [operand(shape, of, "cpu") for _, shape, of in inputs]
+    values = [operand(shape, of, "cpu") for _, shape, of, _ in inputs]
     program = folder / "small.ricci"
     program.write_text(case.text(dtype, extents))
     command = [ricci, "run", program, "--device", device]
-    for (name, _, _), value in zip(inputs, values):
+    for (name, *_), value in zip(inputs, values):
         numpy.save(folder / f"{name}.npy", value.numpy())
         command.append(f"{name}={folder / name}.npy")
-    for name, _, _ in outputs:
+    for name, *_ in outputs:
         command += ["-o", f"{name}={folder / ('out_' + name)}.npy"]
     subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
     wanted = case.function(*values)
     worst = 0.0
-    for (name, _, _), want in zip(outputs, wanted if isinstance(wanted, tuple) else (wanted,)):
+    for (name, *_), want in zip(outputs, wanted if isinstance(wanted, tuple) else (wanted,)):
         found = torch.from_numpy(numpy.load(folder / f"out_{name}.npy"))
         scale = max(float(want.abs().max()), 1e-300)
         worst = max(worst, float((found.reshape(want.shape) - want).abs().max()) / scale)
@@ -84,6 +84,7 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
     wanted = options.cases.split(",") if options.cases else None
     cases = [case for case in CASES if options.dtype in case.types and (not wanted or case.name in wanted)]
     with tempfile.TemporaryDirectory() as name:
@@ -123,7 +124,7 @@ def main():
     device = {"gpu": "cuda", "cpu": "cpu"}[options.device]
     for case, row in zip(cases, made["cases"]):
         inputs, _, _ = case.parts(options.dtype, case.extents())
-        values = [operand(shape, of, device) for _, shape, of in inputs]
+        values = [operand(shape, of, device) for _, shape, of, _ in inputs]
         row["peers"] = {"torch": median_ms(lambda: case.function(*values), options.device, options.repeat)}
         print(
             f"{row['id']:16} {row['ms']:9.3f} ms  {row['fraction']:.2f} of a copy  {row['peers']['torch'] / row['ms']:6.2f} x torch"

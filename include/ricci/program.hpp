@@ -1,10 +1,12 @@
 // Programs: statements over named indices and tensors, written in C++ or read from text.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -57,7 +59,7 @@ class Expr {
   Expr(std::int64_t number);
   Expr(Scalar number);
   Expr(const Index& index);  ///< the index's value, as i64
-  Expr(const Slot& slot);    ///< the same, with its offset
+  Expr(const Slot& slot);    ///< the same of a sum of indices
   Expr(const Access& access);
 
   /// For the functions below: node `id` of `graph`.
@@ -73,27 +75,66 @@ class Expr {
   std::source_location where_;
 };
 
-/// The content of one slot of an access: an index, an index with an offset (`i + 1`), a number; on the left side of a
-/// compaction an expression that gives the first position (`arr(off(i))`).
+/// The content of one slot of an access: an index, a number, or a sum of indices with whole factors and a number
+/// (`i + 1`, `2 * i + r - 1`, `i - k + 63`); on the left side of a statement an index, with an offset or without, or a
+/// number, and of a compaction also an expression that gives the first position (`arr(off(i))`).
 struct Slot {
-  enum class Kind : std::uint8_t { none, index, fixed, position };
+  enum class Kind : std::uint8_t { none, sum, position };
+  struct Term {
+    Index index;
+    std::int64_t factor = 1;
+  };
 
   Slot() = default;
-  Slot(const Index& i) : kind(Kind::index), index(i) {}
-  Slot(int value) : kind(Kind::fixed), offset(value) {}
-  Slot(std::int64_t value) : kind(Kind::fixed), offset(value) {}
+  Slot(const Index& i) : kind(Kind::sum), terms{{i, 1}} {}
+  Slot(int value) : kind(Kind::sum), offset(value) {}
+  Slot(std::int64_t value) : kind(Kind::sum), offset(value) {}
   Slot(const Access& first);
-  Slot(const Index& i, std::int64_t by) : kind(Kind::index), index(i), offset(by), shifted(true) {}
 
   Kind kind = Kind::none;
-  Index index{""};
+  std::vector<Term> terms;  ///< none: a number
   std::int64_t offset = 0;
-  bool shifted = false;  ///< an offset is written: the slot may have more values than the index
+  bool shifted = false;  ///< more than an index or a number is written: the slot may have more values than it runs over
   std::shared_ptr<const Expr> position;
 };
 
-inline Slot operator+(const Index& index, std::int64_t offset) { return {index, offset}; }
-inline Slot operator-(const Index& index, std::int64_t offset) { return {index, -offset}; }
+/// x + factor * y. SpecError where a number of it is beyond 64 bits or one of them is a position.
+Slot added(const Slot& x, const Slot& y, std::int64_t factor = 1);
+
+template <class T>
+concept InSlot = std::same_as<T, Index> || std::same_as<T, Slot>;
+/// What is a slot's when added up; other sums, as of an index and a fraction, are expressions.
+template <class A, class B>
+concept SlotSummands = (InSlot<A> && (InSlot<B> || std::integral<B>)) || (std::integral<A> && InSlot<B>);
+
+inline Slot slot_of(const Slot& slot) { return slot; }
+template <std::integral N>
+Slot slot_of(N number) {
+  return static_cast<std::int64_t>(number);
+}
+
+template <class A, class B>
+  requires SlotSummands<A, B>
+Slot operator+(const A& x, const B& y) {
+  return added(slot_of(x), slot_of(y));
+}
+template <class A, class B>
+  requires SlotSummands<A, B>
+Slot operator-(const A& x, const B& y) {
+  return added(slot_of(x), slot_of(y), -1);
+}
+template <std::integral N, InSlot A>
+Slot operator*(N factor, const A& x) {
+  return added(0, x, static_cast<std::int64_t>(factor));
+}
+template <InSlot A, std::integral N>
+Slot operator*(const A& x, N factor) {
+  return factor * x;
+}
+template <InSlot A>
+Slot operator-(const A& x) {
+  return -1 * x;
+}
 
 /// A symmetry of storage: equal values (or opposite ones) whenever the listed slots are permuted. One value is stored
 /// per sorted multi-index; components that an antisymmetry makes 0 are not stored.
@@ -270,16 +311,19 @@ struct TensorForm {
   std::int64_t parameter = 0;              ///< of the storage, in elements
   std::vector<std::int64_t> strides = {};  ///< dense, not on a grid: elements, one per slot; empty: row-major
   std::int64_t alignment = 16;             ///< bytes by which base pointers are promised to be divisible
+  /// Of inputs and temps, not on a grid and without a symmetry: what is read beyond their slots' values, as zero
+  /// padding does. Without it such reads are RangeErrors.
+  std::optional<double> outside = {};
 };
 
-/// The extent of a slot: a number, that of an index, or of an index and a number (`i + 1`).
+/// The extent of a slot: a number, that of an index, or what an access with the same slot reaches: one more than the
+/// greatest value of a sum of indices (`i + 1`, `2 * i + r`).
 struct Extent {
-  Extent(int number) : value(number) {}
-  Extent(std::int64_t number) : value(number) {}
-  Extent(const Index& i) : index(i) {}
-  Extent(const Slot& slot) : index(slot.index), value(slot.offset) {}
-  Index index{""};  ///< unnamed: `value` alone
-  std::int64_t value = 0;
+  Extent(int number) : slot(number) {}
+  Extent(std::int64_t number) : slot(number) {}
+  Extent(const Index& i) : slot(i) {}
+  Extent(const Slot& sum) : slot(sum) {}
+  Slot slot;
 };
 
 /// The role of a tensor in a program.

@@ -23,7 +23,8 @@ std::string key_of(const Expr& expr) {
                   static_cast<int>(expr.type), expr.literal, expr.integral, expr.truth, expr.exclusive, expr.source,
                   expr.value.real(), expr.value.imag(), fmt::join(expr.operands, ","), fmt::join(expr.over, ","));
   for (const auto& slot : expr.slots) {
-    key += fmt::format("{}{}{},{},", slot.index, slot.shifted ? '+' : '=', slot.offset, slot.position);
+    for (const auto& term : slot.terms) key += fmt::format("{}*{} ", term.coefficient, term.index);
+    key += fmt::format("{}{},{},", slot.shifted ? '+' : '=', slot.offset, slot.position);
   }
   return key;
 }
@@ -144,11 +145,12 @@ Expr ProgramGraph::plain_access(int id, const std::vector<SlotValue>& slots) con
   made.on_grid = declared.form.on_grid;
   made.strict = declared.expanded();
   for (const auto& slot : slots) {
-    if (slot.index < 0) continue;
-    if (slot.index == grid) {
-      made.on_grid = true;
-    } else {
-      made.free.push_back(slot.index);
+    for (const auto& term : slot.terms) {
+      if (term.index == grid) {
+        made.on_grid = true;
+      } else {
+        made.free.push_back(term.index);
+      }
     }
   }
   std::sort(made.free.begin(), made.free.end());
@@ -156,7 +158,7 @@ Expr ProgramGraph::plain_access(int id, const std::vector<SlotValue>& slots) con
 }
 
 ExprId ProgramGraph::make_access(int id, std::vector<SlotValue> slots, bool diagonal, const SourcePosition& place) {
-  check_slots(id, slots, -1, place);
+  check_slots(id, slots, -1, true, place);
   auto made = plain_access(id, slots);
   const auto all = made.free;
   made.free.erase(std::unique(made.free.begin(), made.free.end()), made.free.end());
@@ -166,7 +168,7 @@ ExprId ProgramGraph::make_access(int id, std::vector<SlotValue> slots, bool diag
   if (!made.repeated.empty() && !diagonal && !einstein) {
     std::vector<std::size_t> at;
     for (std::size_t k = 0; k < slots.size(); ++k) {
-      if (slots[k].index == made.repeated.front()) at.push_back(k);
+      if (slots[k].holds(made.repeated.front())) at.push_back(k);
     }
     const auto& twice = indices[static_cast<std::size_t>(made.repeated.front())].name;
     fail(place, fmt::format("RepeatedIndex: '{}' appears in slots {} and {} of '{}'; write diag({}(...)) where the "
@@ -500,10 +502,10 @@ ExprId ProgramGraph::inverse(ExprId id, const SourcePosition& place) {
   std::vector<int> over;
   if (matrix.kind == Kind::access) {
     for (const auto& slot : matrix.slots) {
-      if (slot.index >= 0 && slot.index != grid) over.push_back(slot.index);
+      if (slot.index() >= 0 && slot.index() != grid) over.push_back(slot.index());
     }
   }
-  if (over.size() != 2 || !matrix.repeated.empty()) {
+  if (over.size() != 2 || matrix.free.size() != 2 || !matrix.repeated.empty()) {
     fail(place, fmt::format("RankError: 'det3' and 'inv3' take one access with two free indices, got {}: {}",
                             braces(*this, matrix.free), formula::print(*this, id)));
   }

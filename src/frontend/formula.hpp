@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -38,11 +39,30 @@ struct IndexDecl {
   std::int64_t extent = kOpenExtent;
 };
 
-/// That of an index plus `value`, or `value` alone where index is -1.
-struct SlotExtent {
+/// coefficient * index
+struct SlotTerm {
   int index = -1;
-  std::int64_t value = 0;
+  std::int64_t coefficient = 1;
+  bool operator==(const SlotTerm&) const = default;
 };
+
+/// A sum of indices with whole factors, and a constant: what slots hold, and what their extents are said by.
+struct SlotSum {
+  std::vector<SlotTerm> terms = {};  ///< by the numbers of the indices, each once, with a factor other than 0
+  std::int64_t offset = 0;
+
+  bool fixed() const noexcept { return terms.empty(); }
+  /// The index where there is one alone, with the factor 1; else -1.
+  int index() const noexcept { return terms.size() == 1 && terms[0].coefficient == 1 ? terms[0].index : -1; }
+  bool holds(int index) const noexcept;
+  /// False, and nothing is added, where the sum would be beyond 64 bits.
+  bool add(int index, std::int64_t coefficient);
+  bool operator==(const SlotSum&) const = default;
+};
+
+/// The offset alone where there is no index, else one more than the greatest value of the sum, less 0: what an access
+/// with the same slot reaches. Of an index alone its extent, and the offset.
+struct SlotExtent : SlotSum {};
 
 struct TensorDecl {
   std::string name;
@@ -61,13 +81,15 @@ struct ParamDecl {
   DType type = DType::f64;
 };
 
-/// index + offset, or `offset` alone where index is -1.
-struct SlotValue {
-  int index = -1;
-  std::int64_t offset = 0;
-  bool shifted = false;  ///< written with an offset
+struct SlotValue : SlotSum {
+  bool shifted = false;  ///< more than an index or a number is written: the slot may have more values
   ExprId position = -1;  ///< left side of a compaction: the first position
   bool operator==(const SlotValue&) const = default;
+};
+
+/// Least and greatest value of a sum.
+struct SlotRange {
+  std::int64_t least = 0, greatest = 0;
 };
 
 enum class Kind : std::uint8_t {
@@ -144,10 +166,9 @@ struct ProgramGraph {
   const Expr& expr(ExprId id) const { return exprs[static_cast<std::size_t>(id)]; }
   const TensorDecl& tensor(int id) const { return tensors[static_cast<std::size_t>(id)]; }
   std::int64_t extent(int index) const { return indices[static_cast<std::size_t>(index)].extent; }
-  std::int64_t extent(const SlotExtent& slot) const {
-    if (slot.index < 0) return slot.value;
-    return extent(slot.index) == kOpenExtent ? kOpenExtent : extent(slot.index) + slot.value;
-  }
+  std::int64_t extent(const SlotExtent& slot) const;
+  /// Nothing where the extent of an index is open. Values beyond 2^62 are those: no tensor has so many.
+  std::optional<SlotRange> range(const SlotSum& sum) const;
 
   // Declarations (formula_declare.cpp). Names are checked.
   int declare_index(const std::string& name, std::int64_t extent, const SourcePosition& place);
@@ -203,7 +224,8 @@ struct ProgramGraph {
 
  private:
   void check_name(const std::string& name, const char* what, const SourcePosition& place) const;
-  void check_slots(int tensor, const std::vector<SlotValue>& slots, int longer, const SourcePosition& place) const;
+  void check_slots(int tensor, const std::vector<SlotValue>& slots, int longer, bool read,
+                   const SourcePosition& place) const;
   Expr plain_access(int tensor, const std::vector<SlotValue>& slots) const;
   ExprId make_access(int tensor, std::vector<SlotValue> slots, bool diagonal, const SourcePosition& place);
   void check_target(const Expr& target, const Expr& value, Assign op, const SourcePosition& place) const;
@@ -226,7 +248,8 @@ struct ProgramGraph {
 std::string print(const ProgramGraph& program);             ///< SpecError where a statement's text would be too long
 std::string print(const ProgramGraph& program, ExprId id);  ///< "(... terms)" where its text would be too long
 std::string print_slot(const ProgramGraph& program, const SlotValue& slot);
-std::string print_symmetries(const std::vector<Symmetry>& list);                   ///< "{}", "(0 1)", "-(0 1)(2 3)"
+std::string print_sum(const ProgramGraph& program, const SlotSum& sum);  ///< an offset of 0 beside indices left out
+std::string print_symmetries(const std::vector<Symmetry>& list);         ///< "{}", "(0 1)", "-(0 1)(2 3)"
 std::string braces(const ProgramGraph& program, const std::vector<int>& indices);  ///< {i,j}
 const char* symbol(OpCode op) noexcept;                                            ///< "+", "sqrt", "shl", ...
 const char* symbol(Assign op) noexcept;                                            ///< "=", "+=", ...

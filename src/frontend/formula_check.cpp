@@ -29,21 +29,38 @@ void for_each_part(const ProgramGraph& program, std::vector<ExprId> open, F f) {
   }
 }
 
+/// What a slot with an offset or with several indices runs over.
+std::string reached(const ProgramGraph& program, const SlotValue& slot) {
+  const auto reach = *program.range(slot);
+  if (slot.index() >= 0) {
+    return fmt::format("'{}' reaches {}", print_slot(program, slot), reach.least < 0 ? reach.least : reach.greatest);
+  }
+  std::vector<std::string> extents;
+  for (const auto& term : slot.terms) {
+    extents.push_back(
+        fmt::format("{} = {}", program.indices[static_cast<std::size_t>(term.index)].name, program.extent(term.index)));
+  }
+  return fmt::format("'{}' runs over {}..{} ({})", print_slot(program, slot), reach.least, reach.greatest,
+                     fmt::join(extents, ", "));
+}
+
 }  // namespace
 
 /// `longer`: a slot that has one value more than its index, as the totals of an exclusive scan ask for; or -1.
-void ProgramGraph::check_slots(int id, const std::vector<SlotValue>& slots, int longer,
+void ProgramGraph::check_slots(int id, const std::vector<SlotValue>& slots, int longer, bool read,
                                const SourcePosition& place) const {
   const auto& declared = tensor(id);
+  const bool anywhere = read && declared.form.outside;
   if (slots.size() != declared.slots.size()) {
     fail(place, fmt::format("RankError: '{}' has {} slot{}, got {}", declared.name, declared.slots.size(),
                             declared.slots.size() == 1 ? "" : "s", slots.size()));
   }
   for (std::size_t k = 0; k < slots.size(); ++k) {
     const auto& slot = slots[k];
-    const auto values = extent(declared.slots[k]);
-    if (slot.position >= 0) continue;
-    if (slot.index < 0) {
+    const auto& declared_slot = declared.slots[k];
+    const auto values = extent(declared_slot);
+    if (slot.position >= 0 || (anywhere && (slot.fixed() || slot.shifted))) continue;
+    if (slot.fixed()) {
       if (slot.offset < 0 || (values != kOpenExtent && slot.offset >= values)) {
         fail_shape(place, fmt::format("RangeError: '{}' is out of slot {} of '{}'{}", slot.offset, k, declared.name,
                                       values > 0 ? fmt::format(", which has {} values (0..{})", values, values - 1)
@@ -51,25 +68,27 @@ void ProgramGraph::check_slots(int id, const std::vector<SlotValue>& slots, int 
       }
       continue;
     }
-    const auto& index = indices[static_cast<std::size_t>(slot.index)];
-    const auto& declared_slot = declared.slots[k];
-    if (slot.index == declared_slot.index && !slot.shifted && declared_slot.value >= 0) {
+    const int own = slot.index();  // -1: there are factors, or several indices
+    if (own >= 0 && own == declared_slot.index() && !slot.shifted && declared_slot.offset >= 0) {
       // The slot is as long as the index, or longer by what its declaration says.
-      if (static_cast<int>(k) != longer || declared_slot.value == 1) continue;
+      if (static_cast<int>(k) != longer || declared_slot.offset == 1) continue;
     }
-    if (index.extent == kOpenExtent || values == kOpenExtent) {
-      if (static_cast<int>(k) != longer || slot.index != declared_slot.index) continue;
+    const auto reach = range(slot);
+    if (!reach || values == kOpenExtent) {
+      if (static_cast<int>(k) != longer || own < 0 || own != declared_slot.index()) continue;
       fail_shape(place, fmt::format("ExtentError: an exclusive scan over index {} has one result more, slot {} of '{}' "
                                     "has not; declare it {}({}+1)",
-                                    index.name, k, declared.name, declared.name, index.name));
+                                    indices[static_cast<std::size_t>(own)].name, k, declared.name, declared.name,
+                                    indices[static_cast<std::size_t>(own)].name));
     }
     if (slot.shifted) {
-      const auto last = index.extent - 1 + slot.offset;
-      if (index.extent == 0 || (slot.offset >= 0 && last < values)) continue;
-      fail_shape(place, fmt::format("RangeError: '{}' reaches {}, slot {} of '{}' has {} values (0..{})",
-                                    print_slot(*this, slot), slot.offset < 0 ? slot.offset : last, k, declared.name,
-                                    values, values - 1));
+      const bool empty = std::any_of(slot.terms.begin(), slot.terms.end(),
+                                     [&](const SlotTerm& term) { return extent(term.index) == 0; });
+      if (empty || (reach->least >= 0 && reach->greatest < values)) continue;
+      fail_shape(place, fmt::format("RangeError: {}, slot {} of '{}' has {} values (0..{})", reached(*this, slot), k,
+                                    declared.name, values, values - 1));
     }
+    const auto& index = indices[static_cast<std::size_t>(own)];
     const auto wanted = index.extent + (static_cast<int>(k) == longer ? 1 : 0);
     if (wanted == values) continue;
     if (static_cast<int>(k) == longer) {
@@ -88,7 +107,7 @@ void ProgramGraph::check_slots(int id, const std::vector<SlotValue>& slots, int 
 void ProgramGraph::check_symmetry_words(int id, const std::vector<SlotValue>& slots,
                                         const std::vector<Symmetry>& stated, const SourcePosition& place) const {
   const auto& declared = tensor(id);
-  if (slots.size() != declared.slots.size()) return check_slots(id, slots, -1, place);  // which refuses them
+  if (slots.size() != declared.slots.size()) return check_slots(id, slots, -1, true, place);  // which refuses them
   std::vector<Symmetry> kept;
   for (auto symmetry : stated) {
     std::sort(symmetry.slots.begin(), symmetry.slots.end());
@@ -105,7 +124,7 @@ void ProgramGraph::check_symmetry_words(int id, const std::vector<SlotValue>& sl
                                       "symmetric",
                                       symmetry.slots.front(), p, declared.name, extent(first), extent(here)));
       }
-      effective = effective && slots[static_cast<std::size_t>(p)].index >= 0;
+      effective = effective && !slots[static_cast<std::size_t>(p)].fixed();
     }
     if (effective) kept.push_back(std::move(symmetry));  // a fixed slot leaves nothing to permute
   }
@@ -115,7 +134,7 @@ void ProgramGraph::check_symmetry_words(int id, const std::vector<SlotValue>& sl
   });
   const auto applicable = std::count_if(stored.begin(), stored.end(), [&](const Symmetry& symmetry) {
     return std::all_of(symmetry.slots.begin(), symmetry.slots.end(),
-                       [&](int p) { return slots[static_cast<std::size_t>(p)].index >= 0; });
+                       [&](int p) { return !slots[static_cast<std::size_t>(p)].fixed(); });
   });
   if (all_known && static_cast<std::ptrdiff_t>(kept.size()) == applicable) return;
   fail(place, fmt::format("SymmetryMismatch: '{}' stored as {}, statement says {}", declared.name,
@@ -209,17 +228,22 @@ void ProgramGraph::record(int id, std::vector<SlotValue> slots, Assign op, ExprI
                                 ricci::name(expr(slot.position).type)));
       }
     }
-    if (scanned && slot.index == value.over.front()) {
+    if (slot.position < 0 && !slot.fixed() && slot.index() < 0) {
+      fail(place, fmt::format("slot {} of the left side is '{}'; a statement writes at one index in a slot, with the "
+                              "factor 1: give what it writes to a slot an index of its own",
+                              k, print_slot(*this, slot)));
+    }
+    if (scanned && slot.index() == value.over.front()) {
       if (slot.shifted) fail(place, "RangeError: the slot of a scan has no offset");
       if (value.exclusive) longer = static_cast<int>(k);
     }
     for (std::size_t m = 0; m < k; ++m) {
-      if (slot.index < 0 || slots[m].index != slot.index) continue;
+      if (slot.index() < 0 || slots[m].index() != slot.index()) continue;
       fail(place, fmt::format("RepeatedIndex: '{}' appears in slots {} and {} of the left side",
-                              indices[static_cast<std::size_t>(slot.index)].name, m, k));
+                              indices[static_cast<std::size_t>(slot.index())].name, m, k));
     }
   }
-  check_slots(id, slots, longer, place);
+  check_slots(id, slots, longer, false, place);
   auto target = plain_access(id, slots);
   target.exclusive = longer >= 0;
   for (const auto& slot : slots) {
@@ -234,6 +258,9 @@ void ProgramGraph::record(int id, std::vector<SlotValue> slots, Assign op, ExprI
         std::count_if(slots.begin(), slots.end(), [](const SlotValue& s) { return s.position >= 0; });
     if (positions != 1) {
       fail(place, "the left side of a compaction has one slot with the first position, as in arr(off(i))");
+    }
+    if (declared.form.outside) {
+      fail(place, fmt::format("a compaction drops what lies outside of '{}', which has a value there", declared.name));
     }
     if (target.strict || op != Assign::set || declared.role == TensorRole::local) {
       fail(place, "a compaction is assigned with '=' to a tensor with storage, without grid and symmetry");
@@ -256,7 +283,7 @@ void ProgramGraph::record(int id, std::vector<SlotValue> slots, Assign op, ExprI
   check_written(target, op, value_id, place);
   if (declared.role == TensorRole::local && !declared.expanded()) {
     const bool plain = op == Assign::set && std::all_of(target.slots.begin(), target.slots.end(), [](const auto& slot) {
-                         return slot.index >= 0 && !slot.shifted;
+                         return slot.index() >= 0 && !slot.shifted;
                        });
     const bool again = definition(*this, id) != nullptr;
     if (!plain || again || value.on_grid || value.strict) {
@@ -306,9 +333,9 @@ void ProgramGraph::check_extents(const Statement& statement) const {
       int longer = -1;
       const auto& value = expr(statement.value);
       for (std::size_t k = 0; id == statement.target && here.exclusive && k < here.slots.size(); ++k) {
-        if (here.slots[k].index == value.over.front()) longer = static_cast<int>(k);
+        if (here.slots[k].index() == value.over.front()) longer = static_cast<int>(k);
       }
-      check_slots(here.source, here.slots, longer, {});
+      check_slots(here.source, here.slots, longer, id != statement.target, {});
     });
   } catch (const ShapeError& error) {
     throw ShapeError(error.what() + statement.where);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "frontend/components.hpp"
 #include "frontend/excerpt.hpp"
@@ -24,6 +25,45 @@ std::string count_text(std::int64_t extent) {
 }
 
 }  // namespace
+
+bool SlotSum::holds(int index) const noexcept {
+  return std::any_of(terms.begin(), terms.end(), [&](const SlotTerm& term) { return term.index == index; });
+}
+
+bool SlotSum::add(int index, std::int64_t coefficient) {
+  const auto place =
+      std::find_if(terms.begin(), terms.end(), [&](const SlotTerm& term) { return term.index >= index; });
+  if (place == terms.end() || place->index != index) {
+    if (coefficient != 0) terms.insert(place, {index, coefficient});
+    return true;
+  }
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(place->coefficient, coefficient, &sum)) return false;
+  place->coefficient = sum;
+  if (sum == 0) terms.erase(place);
+  return true;
+}
+
+std::optional<SlotRange> ProgramGraph::range(const SlotSum& sum) const {
+  static constexpr __int128 kBeyond = std::int64_t{1} << 62;
+  const auto held = [](__int128 value) { return static_cast<std::int64_t>(std::clamp(value, -kBeyond, kBeyond)); };
+  __int128 least = sum.offset, greatest = sum.offset;  // of a few terms, each below 2^126
+  for (const auto& [index, coefficient] : sum.terms) {
+    if (extent(index) == kOpenExtent) return std::nullopt;
+    const auto reach = static_cast<__int128>(coefficient) * (extent(index) - 1);
+    least = std::clamp(least + (coefficient < 0 ? reach : 0), -kBeyond, kBeyond);
+    greatest = std::clamp(greatest + (coefficient < 0 ? 0 : reach), -kBeyond, kBeyond);
+  }
+  return SlotRange{held(least), held(greatest)};
+}
+
+std::int64_t ProgramGraph::extent(const SlotExtent& slot) const {
+  if (slot.fixed()) return slot.offset;
+  auto above = slot;  // an index below 0 has no say in the greatest value, known or not
+  std::erase_if(above.terms, [](const SlotTerm& term) { return term.coefficient < 0; });
+  const auto values = range(above);
+  return values ? std::max<std::int64_t>(values->greatest + 1, 0) : kOpenExtent;
+}
 
 std::string SourcePosition::describe() const {
   if (file != nullptr) return fmt::format("\n  {}:{}", file, line);
@@ -130,8 +170,8 @@ int ProgramGraph::declare_tensor(TensorDecl made, const SourcePosition& place) {
   for (int k = 0; k < rank; ++k) {
     const auto& slot = made.slots[static_cast<std::size_t>(k)];
     const auto values = extent(slot);
-    if (slot.index < 0 && values < 0) refuse(fmt::format("slot {} has extent {}; extents start at 0", k, values));
-    if (slot.index >= 0 && slot.index == grid) {
+    if (slot.fixed() && values < 0) refuse(fmt::format("slot {} has extent {}; extents start at 0", k, values));
+    if (grid >= 0 && slot.holds(grid)) {
       if (form.on_grid) refuse(fmt::format("slot {} is the grid, on which it is already", k));
       if (!form.symmetry.list.empty()) refuse(fmt::format("slot {} is the grid; say `on` the grid instead", k));
     }
@@ -157,7 +197,7 @@ int ProgramGraph::declare_tensor(TensorDecl made, const SourcePosition& place) {
       }
       const auto& first = made.slots[static_cast<std::size_t>(symmetry.slots.front())];
       const auto& here = made.slots[static_cast<std::size_t>(p)];
-      if ((first.index != here.index || first.value != here.value) && extent(first) != extent(here)) {
+      if (first != here && extent(first) != extent(here)) {
         refuse(fmt::format("slots {} and {} are symmetric and have {} and {}", symmetry.slots.front(), p,
                            count_text(extent(first)), count_text(extent(here))));
       }
@@ -167,9 +207,11 @@ int ProgramGraph::declare_tensor(TensorDecl made, const SourcePosition& place) {
     for (int k = 0; k < rank; ++k) {
       const auto& slot = made.slots[static_cast<std::size_t>(k)];
       const auto values = extent(slot);
-      if (slot.index >= 0 && values == kOpenExtent) {
+      if (!slot.fixed() && values == kOpenExtent) {
+        const auto open = std::find_if(slot.terms.begin(), slot.terms.end(),
+                                       [&](const SlotTerm& term) { return extent(term.index) == kOpenExtent; });
         refuse(fmt::format("slot {} is index {} without an extent; on a grid or with a symmetry it needs one", k,
-                           indices[static_cast<std::size_t>(slot.index)].name));
+                           indices[static_cast<std::size_t>(open->index)].name));
       }
       if (values < 1 || values > kMaxComponentExtent) {
         refuse(fmt::format("slot {} has {}; on a grid or with a symmetry it can have 1 to {}", k, count_text(values),
@@ -195,6 +237,20 @@ int ProgramGraph::declare_tensor(TensorDecl made, const SourcePosition& place) {
   if (form.alignment < 0 || (form.alignment & (form.alignment - 1)) != 0) {
     refuse(fmt::format("an alignment of {} bytes; powers of two, or 0", form.alignment));
   }
+  if (form.outside) {
+    const bool whole = std::isfinite(*form.outside) && std::trunc(*form.outside) == *form.outside;
+    if (made.role != TensorRole::input && made.role != TensorRole::temp) {
+      fail(place,
+           fmt::format("'outside' is for inputs and temps, '{}' is another tensor; copy it to a temp", made.name));
+    }
+    if (made.expanded()) {
+      fail(place, fmt::format("'outside' is for tensors without a grid and a symmetry, '{}' has one", made.name));
+    }
+    if (is_integer(made.type) && !whole) {
+      fail(place,
+           fmt::format("TypeError: '{}' is {} and has a whole number outside", made.name, ricci::name(made.type)));
+    }
+  }
   const bool stored = made.role != TensorRole::local;
   const bool plain = form.storage == Storage::dense && form.strides.empty();
   if (!stored && !plain) refuse("a local has no storage and no layout");
@@ -213,7 +269,7 @@ void ProgramGraph::set_extent(int index, std::int64_t values, const SourcePositi
   for (const auto& tensor : tensors) {
     if (!tensor.expanded() || declared.extent == values) continue;
     const bool uses = std::any_of(tensor.slots.begin(), tensor.slots.end(),
-                                  [&](const SlotExtent& slot) { return slot.index == index; });
+                                  [&](const SlotExtent& slot) { return slot.holds(index); });
     if (uses && index != grid) {
       fail_shape(place, fmt::format("ExtentError: index {} has {}, from which the components of '{}' were counted; it "
                                     "cannot be changed",

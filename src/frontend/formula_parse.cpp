@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include "frontend/formula.hpp"
@@ -185,21 +186,7 @@ class Parser {
     expect("(", "the name of a tensor");
     while (!accept(")")) {
       if (!made.slots.empty()) expect(",", "a slot");
-      const auto token = peek();
-      if (token.kind != Token::Kind::word) {
-        made.slots.push_back({-1, integer("the extent of a slot")});
-        continue;
-      }
-      ++at_;
-      const int index = program_.find_index(token.text);
-      if (index < 0) error(token, fmt::format("NameError: '{}' is no index; declare it first", token.text));
-      std::int64_t more = 0;
-      if (is("+") || is("-")) {
-        const bool minus = next().text == "-";
-        more = integer("how much longer the slot is than the index");
-        if (minus) more = -more;
-      }
-      made.slots.push_back({index, more});
+      made.slots.push_back({affine("the extent of a slot")});
     }
     made.type = type();
     while (peek().kind == Token::Kind::word) attribute(made);
@@ -235,9 +222,26 @@ class Parser {
       const auto list = integers("align");
       if (list.size() != 1) error(token, "align takes one number of bytes");
       made.form.alignment = list.front();
+    } else if (word == "outside") {
+      made.form.outside = outside();
     } else {
-      error(token, fmt::format("'{}' is no attribute of a tensor: sym, antisym, on, layout, strides, align", word));
+      error(token,
+            fmt::format("'{}' is no attribute of a tensor: sym, antisym, on, layout, strides, align, outside", word));
     }
+  }
+
+  /// (number), (inf) or (-inf)
+  double outside() {
+    expect("(", "outside");
+    const bool negative = accept("-");
+    const auto token = next();
+    auto value = ir::read_number<double>(token.text);
+    if (token.text == "inf") value = std::numeric_limits<double>::infinity();
+    if (!value || (token.kind != Token::Kind::number && token.text != "inf")) {
+      error(token, "outside takes a real number, inf or -inf");
+    }
+    expect(")", "the value outside of a tensor");
+    return negative ? -*value : *value;
   }
 
   void layout(TensorDecl& made) {
@@ -300,26 +304,46 @@ class Parser {
   SlotValue slot(bool left) {
     const auto token = peek();
     SlotValue made;
-    if (token.kind != Token::Kind::word) {
-      made.offset = integer("a slot holds an index, an index with an offset, or a number");
+    if (left && token.kind == Token::Kind::word && program_.find_index(token.text) < 0 &&
+        program_.find_tensor(token.text) >= 0) {
+      made.position = expression();
       return made;
     }
-    made.index = program_.find_index(token.text);
-    if (made.index < 0) {
-      if (left && program_.find_tensor(token.text) >= 0) {
-        made.position = expression();
-        return made;
+    const auto begin = at_;
+    static_cast<SlotSum&>(made) = affine("a slot holds numbers and indices, added up, as in 2*i+r-1");
+    made.shifted = !made.fixed() && at_ - begin > 1;
+    return made;
+  }
+
+  /// A sum of indices, each with a whole factor or none, and of whole numbers.
+  SlotSum affine(const char* what) {
+    SlotSum made;
+    for (bool first = true; first || is("+") || is("-"); first = false) {
+      bool minus = accept("-");
+      if (!minus && !first) ++at_;  // a plus
+      if (accept("-")) minus = !minus;
+      const auto token = peek();
+      std::int64_t factor = 1;
+      int index = -1;
+      if (token.kind == Token::Kind::number) {
+        factor = integer(what);
+        if (accept("*")) index = this->index();
+      } else {
+        index = slot_index(what);
+        if (accept("*")) factor = integer(what);
       }
-      error(token, fmt::format("NameError: '{}' is no index", token.text));
-    }
-    ++at_;
-    if (is("+") || is("-")) {
-      const bool minus = next().text == "-";
-      made.offset = integer("the offset of an index");
-      if (minus) made.offset = -made.offset;
-      made.shifted = true;
+      if (minus) factor = -factor;
+      const bool fits =
+          index >= 0 ? made.add(index, factor) : !__builtin_add_overflow(made.offset, factor, &made.offset);
+      if (!fits) error(token, "RangeError: a slot's numbers have 64 bits, of this one the sum is beyond them");
     }
     return made;
+  }
+
+  int slot_index(const char* what) {
+    const auto token = peek();
+    if (token.kind != Token::Kind::word) error(token, fmt::format("expected an integer: {}", what));
+    return index();
   }
 
   void statement() {

@@ -16,13 +16,77 @@ namespace {
 
 /// Words with a meaning of their own: no names.
 constexpr std::string_view kWords[] = {
-    "program", "index",   "grid",     "param",  "input",   "output", "inout",   "local",    "temp",    "einstein",
-    "exact",   "on",      "layout",   "sym",    "antisym", "soa",    "blocked", "pointers", "strides", "align",
-    "sqrt",    "cbrt",    "rsqrt",    "exp",    "log",     "sin",    "cos",     "tan",      "asin",    "acos",
-    "atan",    "sinh",    "cosh",     "tanh",   "abs",     "sign",   "pow",     "real",     "imag",    "atan2",
-    "hypot",   "min",     "max",      "select", "conj",    "mod",    "and",     "or",       "xor",     "not",
-    "shl",     "shr",     "popcount", "cast",   "guard",   "det3",   "inv3",    "delta",    "diag",    "sum",
-    "product", "minimum", "maximum",  "andall", "orall",   "xorall", "reduce",  "scan",     "compact", "exclusive_scan",
+    "program",
+    "index",
+    "grid",
+    "param",
+    "input",
+    "output",
+    "inout",
+    "local",
+    "temp",
+    "einstein",
+    "exact",
+    "on",
+    "layout",
+    "sym",
+    "antisym",
+    "soa",
+    "blocked",
+    "pointers",
+    "strides",
+    "align",
+    "outside",
+    "sqrt",
+    "cbrt",
+    "rsqrt",
+    "exp",
+    "log",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "abs",
+    "sign",
+    "pow",
+    "real",
+    "imag",
+    "atan2",
+    "hypot",
+    "min",
+    "max",
+    "select",
+    "conj",
+    "mod",
+    "and",
+    "or",
+    "xor",
+    "not",
+    "shl",
+    "shr",
+    "popcount",
+    "cast",
+    "guard",
+    "det3",
+    "inv3",
+    "delta",
+    "diag",
+    "sum",
+    "product",
+    "minimum",
+    "maximum",
+    "andall",
+    "orall",
+    "xorall",
+    "reduce",
+    "scan",
+    "compact",
+    "exclusive_scan",
 };
 
 /// Operator precedence of a printed expression.
@@ -165,6 +229,27 @@ class Printer {
   const ProgramGraph& program_;
 };
 
+/// What is added before what is subtracted, then the offset where `with_offset`.
+std::string sum_text(const ProgramGraph& program, const SlotSum& sum, bool with_offset) {
+  std::string text;
+  const auto add = [&](const SlotTerm& term) {
+    const auto& name = program.indices[static_cast<std::size_t>(term.index)].name;
+    const bool minus = term.coefficient < 0;
+    if (minus || !text.empty()) text += minus ? '-' : '+';
+    const auto factor = fmt::format("{}", term.coefficient);
+    if (factor != "1" && factor != "-1") text += factor.substr(minus ? 1 : 0) + '*';
+    text += name;
+  };
+  for (const auto& term : sum.terms) {
+    if (term.coefficient > 0) add(term);
+  }
+  for (const auto& term : sum.terms) {
+    if (term.coefficient < 0) add(term);
+  }
+  if (with_offset) text += text.empty() ? fmt::format("{}", sum.offset) : fmt::format("{:+d}", sum.offset);
+  return text;
+}
+
 const char* role_word(TensorRole role) {
   switch (role) {
     case TensorRole::input:
@@ -184,9 +269,7 @@ const char* role_word(TensorRole role) {
 std::string declaration(const ProgramGraph& program, const TensorDecl& tensor) {
   std::vector<std::string> slots;
   for (const auto& slot : tensor.slots) {
-    slots.push_back(slot.index < 0 ? fmt::format("{}", slot.value)
-                                   : program.indices[static_cast<std::size_t>(slot.index)].name +
-                                         (slot.value != 0 ? fmt::format("{:+d}", slot.value) : std::string()));
+    slots.push_back(print_sum(program, slot));
   }
   auto text = fmt::format("{} {}({}) : {}", role_word(tensor.role), tensor.name, fmt::join(slots, ", "),
                           ricci::name(tensor.type));
@@ -209,6 +292,7 @@ std::string declaration(const ProgramGraph& program, const TensorDecl& tensor) {
       break;
   }
   if (!form.strides.empty()) text += fmt::format(" strides({})", fmt::join(form.strides, ","));
+  if (form.outside) text += fmt::format(" outside({})", *form.outside);
   if (form.alignment != TensorForm{}.alignment) text += fmt::format(" align({})", form.alignment);
   return text;
 }
@@ -292,11 +376,14 @@ std::string print_symmetries(const std::vector<Symmetry>& list) {
   return text;
 }
 
+std::string print_sum(const ProgramGraph& program, const SlotSum& sum) {
+  return sum_text(program, sum, sum.fixed() || sum.offset != 0);
+}
+
 std::string print_slot(const ProgramGraph& program, const SlotValue& slot) {
   if (slot.position >= 0) return print(program, slot.position);
-  if (slot.index < 0) return fmt::format("{}", slot.offset);
-  const auto& index = program.indices[static_cast<std::size_t>(slot.index)].name;
-  return slot.shifted ? fmt::format("{}{:+d}", index, slot.offset) : index;
+  const bool plain = slot.index() >= 0 && !slot.shifted;
+  return slot.index() >= 0 ? sum_text(program, slot, !plain) : print_sum(program, slot);
 }
 
 std::string print(const ProgramGraph& program, ExprId id) {
@@ -326,7 +413,7 @@ std::string print_whole(const ProgramGraph& program) {
       std::string words;
       for (const auto& symmetry : program.tensor(target.source).form.symmetry.list) {
         const bool free = std::all_of(symmetry.slots.begin(), symmetry.slots.end(),
-                                      [&](int p) { return target.slots[static_cast<std::size_t>(p)].index >= 0; });
+                                      [&](int p) { return target.slots[static_cast<std::size_t>(p)].index() >= 0; });
         if (!free) continue;
         words += fmt::format("{}({}), ", symmetry.antisymmetric ? "antisym" : "sym", fmt::join(symmetry.slots, ","));
       }

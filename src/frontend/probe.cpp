@@ -31,7 +31,7 @@ class Probe {
     bool same = true, finite = true;
     std::vector<int> indices;
     for (const auto& slot : target.slots) {
-      if (slot.index >= 0) indices.push_back(slot.index);
+      if (slot.index() >= 0) indices.push_back(slot.index());
     }
     std::map<int, std::int64_t> at;
     for_each(indices, at, [&] {
@@ -101,7 +101,9 @@ class Probe {
   }
 
   static std::int64_t slot_value(const SlotValue& slot, const std::map<int, std::int64_t>& at) {
-    return slot.index < 0 ? slot.offset : at.at(slot.index) + slot.offset;
+    auto value = slot.offset;
+    for (const auto& term : slot.terms) value += term.coefficient * at.at(term.index);
+    return value;
   }
 
   Component component(const Expr& access, const std::map<int, std::int64_t>& at) {
@@ -179,8 +181,14 @@ class Probe {
     if (program_.tensor(expr.source).role != TensorRole::input) values_.guessed = true;
     MultiIndex place;
     for (const auto& slot : expr.slots) {
-      if (slot.index == program_.grid && slot.index >= 0) throw NotFollowed{};
+      if (program_.grid >= 0 && slot.holds(program_.grid)) throw NotFollowed{};
       place.push_back(slot_value(slot, at));
+    }
+    const auto& declared = program_.tensor(expr.source);
+    for (std::size_t k = 0; k < place.size() && declared.form.outside; ++k) {
+      const auto values = program_.extent(declared.slots[k]);
+      if (values == kOpenExtent) throw NotFollowed{};
+      if (place[k] < 0 || place[k] >= values) return *declared.form.outside;
     }
     return input(expr.source, place);
   }

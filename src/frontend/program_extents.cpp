@@ -32,6 +32,12 @@ class Found {
     }
   }
 
+  /// That of an index, as the program or an array says it; or open.
+  std::int64_t extent(int index) const {
+    const auto known = values_.find(index);
+    return known == values_.end() ? program_.extent(index) : known->second.first;
+  }
+
   const std::map<int, std::pair<std::int64_t, std::string>>& values() const { return values_; }
 
  private:
@@ -44,6 +50,48 @@ class Found {
   for (const auto extent : info.shape) wanted.push_back(extent == kOpenExtent ? "any" : fmt::format("{}", extent));
   throw ShapeError(fmt::format("ExtentMismatch: '{}' is an array of shape ({}), got ({})", info.name,
                                fmt::join(wanted, ", "), fmt::join(shape, ", ")));
+}
+
+/// A slot that several indices, or one with a factor, say the extent of, and the values that an array has there.
+struct SumSlot {
+  const TensorInfo* info;
+  std::size_t slot;
+  const SlotExtent* sum;
+  std::int64_t values;
+};
+
+/// Of each slot the extent of the one index in it that is open, where there is one alone; those of all others must be
+/// what the array has.
+void bind_sums(const ProgramGraph& program, std::vector<SumSlot> slots, Found& found) {
+  for (std::size_t before = slots.size() + 1; slots.size() < before;) {
+    before = slots.size();
+    std::erase_if(slots, [&](const SumSlot& slot) {
+      __int128 rest = static_cast<__int128>(slot.values) - 1 - slot.sum->offset;
+      const SlotTerm* open = nullptr;
+      for (const auto& term : slot.sum->terms) {
+        if (term.coefficient < 0) continue;  // no say in the greatest value
+        const auto extent = found.extent(term.index);
+        if (extent == kOpenExtent && open != nullptr) return false;
+        if (extent == kOpenExtent) open = &term;
+        if (extent != kOpenExtent) rest -= static_cast<__int128>(term.coefficient) * (extent - 1);
+      }
+      const auto refuse = [&](const std::string& has) {
+        throw ShapeError(fmt::format("ExtentMismatch: '{}' has {} values in slot {}, {}", slot.info->name, slot.values,
+                                     slot.slot, has));
+      };
+      const auto text = print_sum(program, *slot.sum);
+      if (open == nullptr && rest != 0) {
+        refuse(fmt::format("{} has {} there", text, static_cast<std::int64_t>(slot.values - rest)));
+      }
+      if (open == nullptr) return true;
+      if (rest < 0 || rest % open->coefficient != 0) {
+        refuse(fmt::format("which {} has with no extent of {}", text,
+                           program.indices[static_cast<std::size_t>(open->index)].name));
+      }
+      found.say(open->index, static_cast<std::int64_t>(rest / open->coefficient) + 1, slot.info->name);
+      return true;
+    });
+  }
 }
 
 /// Points of the grid, from the shape of a field.
@@ -118,6 +166,7 @@ std::vector<TensorInfo> tensor_infos(const ProgramGraph& program) {
 void bind(ProgramGraph& program, const std::map<std::string, std::vector<std::int64_t>>& shapes) {
   const auto infos = tensor_infos(program);
   Found found(program);
+  std::vector<SumSlot> sums;
   for (const auto& [name, shape] : shapes) {
     const auto place = std::find_if(infos.begin(), infos.end(), [&, &wanted = name](const TensorInfo& info) {
       return info.name == wanted || std::find(info.buffers.begin(), info.buffers.end(), wanted) != info.buffers.end();
@@ -137,10 +186,12 @@ void bind(ProgramGraph& program, const std::map<std::string, std::vector<std::in
     if (shape.size() != tensor.slots.size()) refuse(*place, shape);
     for (std::size_t k = 0; k < shape.size(); ++k) {
       const auto& slot = tensor.slots[k];
-      if (slot.index < 0 && slot.value != shape[k]) refuse(*place, shape);
-      if (slot.index >= 0) found.say(slot.index, shape[k] - slot.value, name);
+      if (slot.fixed() && slot.offset != shape[k]) refuse(*place, shape);
+      if (slot.index() >= 0) found.say(slot.index(), shape[k] - slot.offset, name);
+      if (!slot.fixed() && slot.index() < 0) sums.push_back({&*place, k, &slot, shape[k]});
     }
   }
+  bind_sums(program, std::move(sums), found);
   for (const auto& [index, value] : found.values()) {
     if (program.extent(index) == kOpenExtent) program.set_extent(index, value.first, {});
   }

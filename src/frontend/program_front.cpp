@@ -78,18 +78,23 @@ OpCode op_of(Reduction by) {
   return kOps[static_cast<std::size_t>(by)];
 }
 
+formula::SlotSum sum_in(const Graph& graph, const Slot& slot, const SourcePosition& place) {
+  formula::SlotSum made;
+  made.offset = slot.offset;
+  for (const auto& term : slot.terms) (void)made.add(index_in(graph, term.index, place), term.factor);
+  return made;
+}
+
 std::vector<formula::SlotValue> slots_in(const Graph& graph, const std::vector<Slot>& slots,
                                          const SourcePosition& place) {
   std::vector<formula::SlotValue> made;
   for (const auto& slot : slots) {
-    formula::SlotValue value;
-    value.offset = slot.offset;
-    value.shifted = slot.shifted;
-    if (slot.kind == Slot::Kind::index) value.index = index_in(graph, slot.index, place);
+    formula::SlotValue value{sum_in(graph, slot, place)};
+    value.shifted = slot.shifted && !value.fixed();
     if (slot.kind == Slot::Kind::position) {
       value.position = graph->import(*slot.position->graph(), slot.position->id(), place);
     }
-    made.push_back(value);
+    made.push_back(std::move(value));
   }
   return made;
 }
@@ -129,10 +134,47 @@ Expr::Expr(std::int64_t number) : graph_(fresh()) {
 }
 Expr::Expr(Scalar number) : graph_(fresh()), id_(graph_->number(number, false)) {}
 Expr::Expr(const Index& index) : graph_(fresh()), id_(graph_->index(index_in(graph_, index, {}), {})) {}
-Expr::Expr(const Slot& slot) : Expr(Expr(slot.index) + Expr(slot.offset)) {}
+Expr::Expr(const Slot& slot) : Expr(slot.offset) {
+  if (slot.kind == Slot::Kind::position) {
+    *this = *slot.position;
+    return;
+  }
+  std::shared_ptr<const Expr> sum;
+  const auto add = [&](const Expr& term) { sum = std::make_shared<const Expr>(sum ? *sum + term : term); };
+  for (const auto& [index, factor] : slot.terms) add(factor == 1 ? Expr(index) : Expr(factor) * Expr(index));
+  if (sum && slot.offset != 0) add(Expr(slot.offset));
+  if (sum) *this = *sum;
+}
 Expr::Expr(const Access& access) : graph_(access.graph()), where_(access.where()) {
   const auto place = place_of(access.where());
   id_ = graph_->access(access.tensor(), checked_slots(access, place), place);
+}
+
+Slot added(const Slot& x, const Slot& y, std::int64_t factor) {
+  if (x.kind != Slot::Kind::sum || y.kind != Slot::Kind::sum) {
+    throw SpecError("the slots that are added up hold indices and numbers");
+  }
+  auto made = x;
+  made.shifted = true;
+  const auto times = [&](std::int64_t value) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(value, factor, &product)) throw SpecError("RangeError: a slot's numbers have 64 bits");
+    return product;
+  };
+  const auto add = [](std::int64_t& to, std::int64_t value) {
+    if (__builtin_add_overflow(to, value, &to)) throw SpecError("RangeError: a slot's numbers have 64 bits");
+  };
+  add(made.offset, times(y.offset));
+  for (const auto& term : y.terms) {
+    const auto same = std::find_if(made.terms.begin(), made.terms.end(),
+                                   [&](const Slot::Term& known) { return known.index.name() == term.index.name(); });
+    if (same != made.terms.end()) {
+      add(same->factor, times(term.factor));
+    } else {
+      made.terms.push_back({term.index, times(term.factor)});
+    }
+  }
+  return made;
 }
 
 Slot::Slot(const Access& first) : kind(Kind::position), position(std::make_shared<const Expr>(first)) {}
@@ -347,10 +389,7 @@ Tensor Program::declare(TensorRole role, const std::string& name, const std::vec
   made.role = role;
   made.type = type;
   made.form = std::move(form);
-  for (const auto& extent : extents) {
-    const bool named = !extent.index.name().empty();
-    made.slots.push_back({named ? index_in(graph_, extent.index, place) : -1, extent.value});
-  }
+  for (const auto& extent : extents) made.slots.push_back({sum_in(graph_, extent.slot, place)});
   return {graph_, graph_->declare_tensor(std::move(made), place)};
 }
 

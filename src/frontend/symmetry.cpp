@@ -120,11 +120,14 @@ class Canonical {
     const auto& tensor = program_.tensor(expr.source);
     std::vector<std::string> slots;
     for (const auto& slot : expr.slots) {
-      if (slot.index < 0) {
-        slots.push_back(fmt::format("{}", slot.offset));
-      } else {
-        slots.push_back(fmt::format("{}{:+}", name_of(slot.index, names), slot.offset));
+      std::vector<std::string> terms;
+      for (const auto& [index, coefficient] : slot.terms) {
+        terms.push_back(
+            fmt::format("{}{}", coefficient == 1 ? "" : fmt::format("{}*", coefficient), name_of(index, names)));
       }
+      std::sort(terms.begin(), terms.end());  // whatever the indices are called
+      slots.push_back(terms.empty() ? fmt::format("{}", slot.offset)
+                                    : fmt::format("{}{:+}", fmt::join(terms, "+"), slot.offset));
     }
     double sign = 1;
     for (const auto& symmetry : tensor.form.symmetry.list) {
@@ -201,7 +204,7 @@ std::vector<Exchange> exchanges(const ProgramGraph& program, const Expr& target)
   for (const auto& symmetry : program.tensor(target.source).form.symmetry.list) {
     std::vector<int> free;
     for (const int slot : symmetry.slots) {
-      if (target.slots[static_cast<std::size_t>(slot)].index >= 0) free.push_back(slot);
+      if (target.slots[static_cast<std::size_t>(slot)].index() >= 0) free.push_back(slot);
     }
     for (std::size_t k = 1; k < free.size(); ++k) list.push_back({free[k - 1], free[k], symmetry.antisymmetric});
   }
@@ -213,16 +216,16 @@ bool same_after(const ProgramGraph& program, const Statement& statement, const E
   const auto& target = program.expr(statement.target);
   const auto& p = target.slots[static_cast<std::size_t>(exchange.p)];
   const auto& q = target.slots[static_cast<std::size_t>(exchange.q)];
-  if (p.offset != q.offset || program.extent(p.index) != program.extent(q.index)) return false;
+  if (p.offset != q.offset || program.extent(p.index()) != program.extent(q.index())) return false;
   const auto& value = program.expr(statement.value);
-  if (!std::binary_search(value.free.begin(), value.free.end(), p.index) &&
-      !std::binary_search(value.free.begin(), value.free.end(), q.index)) {
+  if (!std::binary_search(value.free.begin(), value.free.end(), p.index()) &&
+      !std::binary_search(value.free.begin(), value.free.end(), q.index())) {
     return !exchange.antisymmetric || (value.kind == Kind::number && value.value == Scalar(0));
   }
   Canonical canonical(program);
   std::map<int, std::string> plain;
-  std::map<int, std::string> exchanged{{p.index, program.indices[static_cast<std::size_t>(q.index)].name},
-                                       {q.index, program.indices[static_cast<std::size_t>(p.index)].name}};
+  std::map<int, std::string> exchanged{{p.index(), program.indices[static_cast<std::size_t>(q.index())].name},
+                                       {q.index(), program.indices[static_cast<std::size_t>(p.index())].name}};
   try {
     const auto before = canonical.form(statement.value, plain);
     auto after = canonical.form(statement.value, exchanged);

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <limits>
 
+#include "ir/axes.hpp"
+
 namespace ricci::ir {
 namespace {
 
@@ -215,6 +217,26 @@ std::int64_t reached(const Affine& affine, const std::vector<LoopIndex>& indices
   std::int64_t elements = 1;
   for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
     if (affine.coefficient[q] != 0) elements *= indices[q].extent;
+  }
+  if (elements == 0) return 0;
+  // Of indices that step over the same elements each counts once; a look at their strides, as most do not.
+  struct Run {
+    std::int64_t stride, extent;
+  };
+  Few<Run, 12> steps;
+  for (std::size_t q = 0; q < affine.coefficient.size(); ++q) {
+    if (affine.coefficient[q] != 0 && indices[q].extent > 1)
+      steps.push_back({std::abs(affine.coefficient[q]), indices[q].extent});
+  }
+  std::sort(steps.begin(), steps.end(), [](const Run& x, const Run& y) { return x.stride < y.stride; });
+  std::int64_t reach = 0;
+  for (const auto& [stride, extent] : steps) {
+    if (stride <= reach) {
+      std::int64_t distinct = 1;
+      for (const auto& axis : axes_of(affine, indices)) distinct *= axis.extent;
+      return std::min(elements, distinct);
+    }
+    reach += stride * (extent - 1);
   }
   return elements;
 }

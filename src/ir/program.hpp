@@ -210,7 +210,8 @@ struct Bounds {
 };
 Bounds bounds(const Affine& affine, const std::vector<LoopIndex>& indices) noexcept;
 
-/// Number of elements that an access reaches: the product of the extents of the indices it depends on.
+/// Number of elements that an access reaches: the product of the extents of the indices it depends on, without those
+/// that several of them reach; at most, where such steps have no common one.
 std::int64_t reached(const Affine& affine, const std::vector<LoopIndex>& indices) noexcept;
 
 /// The indices that an access depends on, and those that are kept all the same, by falling stride.

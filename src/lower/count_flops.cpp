@@ -89,7 +89,7 @@ class Written {
     const auto fits = [&] {
       for (std::size_t k = 0; k < values.size(); ++k) {
         const auto& slot = target.slots[k];
-        const auto low = slot.offset, high = slot.index < 0 ? low + 1 : low + program_.extent(slot.index);
+        const auto low = slot.offset, high = slot.fixed() ? low + 1 : low + program_.extent(slot.index());
         if (values[k] < low || values[k] >= high) return false;
       }
       return true;

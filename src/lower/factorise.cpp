@@ -188,10 +188,8 @@ class Factoriser {
     declared.type = expr.type;
     std::vector<SlotValue> slots;
     for (const int q : expr.free) {
-      declared.slots.push_back({q, 0});
-      SlotValue slot;
-      slot.index = q;
-      slots.push_back(slot);
+      declared.slots.push_back({{{{q, 1}}, 0}});
+      slots.push_back({{{{q, 1}}, 0}});
     }
     const int tensor = made_.declare_tensor(std::move(declared), {});
     made_.record(tensor, slots, Assign::set, value, false, {});

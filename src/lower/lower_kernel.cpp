@@ -60,14 +60,17 @@ const std::vector<int>& Needs::of(ExprId id) {
   if (expr.kind == Kind::access) {
     const auto& tensor = program_.tensor(expr.source);
     if (tensor.expanded()) {
-      for (const auto& slot : expr.slots) require(slot.index);
+      for (const auto& slot : expr.slots) {
+        for (const auto& term : slot.terms) require(term.index);
+      }
     } else if (tensor.role == TensorRole::local) {
       // Map the definition's needs to the indices of this access.
       if (const auto* defined = definition(program_, expr.source)) {
         const auto inside = of(defined->value);
         const auto& target = program_.expr(defined->target);
         for (std::size_t k = 0; k < target.slots.size(); ++k) {
-          if (contains(inside, target.slots[k].index)) require(expr.slots[k].index);
+          if (!contains(inside, target.slots[k].index())) continue;
+          for (const auto& term : expr.slots[k].terms) require(term.index);
         }
       }
     }
@@ -108,9 +111,11 @@ int KernelLowering::buffer(int storage) {
 }
 
 Affine KernelLowering::position(const SlotValue& slot, const Positions& at) const {
-  if (slot.index < 0) return constant_affine(slot.offset);
-  auto made = at.of.at(slot.index);
-  made.constant += slot.offset;
+  auto made = constant_affine(slot.offset);
+  for (const auto& [index, coefficient] : slot.terms) {
+    // An index of one value is 0, whatever its factor is.
+    if (coefficient == 1 || program_.extent(index) != 1) add_to(made, at.of.at(index), coefficient);
+  }
   return made;
 }
 
@@ -419,7 +424,7 @@ NodeId KernelLowering::matrix(const Expr& expr, const Positions& at) {
     std::vector<std::int64_t> offsets;
     for (const int slot : symmetry.slots) {
       const auto& value = access.slots[static_cast<std::size_t>(slot)];
-      if (value.index >= 0) offsets.push_back(value.offset);
+      if (value.index() >= 0) offsets.push_back(value.offset);
     }
     symmetric = symmetric || (!symmetry.antisymmetric && offsets.size() == 2 && offsets[0] == offsets[1]);
   }
@@ -434,7 +439,7 @@ NodeId KernelLowering::local(const Expr& access, const Positions& at) {
   if (program_.grid >= 0 && at.of.contains(program_.grid)) inside.of[program_.grid] = at.of.at(program_.grid);
   const auto& target = program_.expr(defined->target);
   for (std::size_t k = 0; k < target.slots.size(); ++k) {
-    inside.of[target.slots[k].index] = position(access.slots[k], at);
+    inside.of[target.slots[k].index()] = position(access.slots[k], at);
   }
   const auto type = program_.tensor(access.source).type;
   const auto node = value_as(defined->value, arithmetic(type), inside);

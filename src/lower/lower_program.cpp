@@ -185,7 +185,7 @@ class Lowering {
   std::vector<int> left_indices(const Expr& target) const {
     std::vector<int> list;
     for (const auto& slot : target.slots) {
-      if (slot.index >= 0 && slot.index != program_.grid) list.push_back(slot.index);
+      if (slot.index() >= 0 && slot.index() != program_.grid) list.push_back(slot.index());
     }
     return list;
   }
@@ -298,7 +298,7 @@ class Lowering {
   void add_left_loops(const Expr& left, const std::vector<int>& constants, KernelLowering& kernel, Positions& at) {
     std::vector<int> order;
     for (const auto& slot : left.slots) {
-      if (slot.index >= 0) order.push_back(slot.index);
+      if (slot.index() >= 0) order.push_back(slot.index());
     }
     for (const int index : left.free) {
       if (!contains(order, index)) order.insert(order.begin(), index);  // of a compaction's position
@@ -332,8 +332,9 @@ class Lowering {
   }
 
   bool is_empty(const Expr& left) const {
-    return std::any_of(left.slots.begin(), left.slots.end(),
-                       [&](const SlotValue& slot) { return slot.index >= 0 && program_.extent(slot.index) == 0; }) ||
+    return std::any_of(
+               left.slots.begin(), left.slots.end(),
+               [&](const SlotValue& slot) { return slot.index() >= 0 && program_.extent(slot.index()) == 0; }) ||
            std::any_of(left.free.begin(), left.free.end(), [&](int index) { return program_.extent(index) == 0; });
   }
 
@@ -407,7 +408,7 @@ class Lowering {
     ir::Affine made;
     std::int64_t step = 1;
     for (std::size_t k = left.slots.size(); k-- > 0;) {
-      const int index = left.slots[k].index;
+      const int index = left.slots[k].index();
       if (index < 0) continue;
       const auto& affine = at.of.at(index);
       made.coefficient.resize(std::max(made.coefficient.size(), affine.coefficient.size()));
@@ -421,7 +422,7 @@ class Lowering {
   int add_temporary(const Expr& left) {
     std::int64_t elements = 1;
     for (const auto& slot : left.slots) {
-      if (slot.index >= 0) elements *= program_.extent(slot.index);
+      if (slot.index() >= 0) elements *= program_.extent(slot.index());
     }
     return memory_.add_workspace(program_.tensor(left.source).name + "_new", program_.tensor(left.source).type,
                                  elements);
@@ -440,7 +441,7 @@ class Lowering {
     const auto& value = program_.expr(statement(k).value);
     Scan scan{statement(k), left, value.over.front(), value.op, value.exclusive, tensor(k).type};
     for (std::size_t s = 0; s < left.slots.size(); ++s) {
-      if (left.slots[s].index == scan.over) scan.step = memory_.stride(left.source, s);
+      if (left.slots[s].index() == scan.over) scan.step = memory_.stride(left.source, s);
     }
     for (const int index : left.free) {
       if (index != scan.over && program_.extent(index) == 0) return;
@@ -536,8 +537,9 @@ namespace ricci::ir {
 Sequence lower(const formula::ProgramGraph& program) {
   formula::check_complete(program);
   return on_stack_of(stack_for(static_cast<std::size_t>(program.deepest())), [&] {
-    if (program.exact) return formula::Lowering(program).run();
-    const auto ordered = formula::factorised(program);
+    const auto bordered = formula::with_borders(program);
+    if (program.exact) return formula::Lowering(bordered).run();
+    const auto ordered = formula::factorised(bordered);
     return formula::Lowering(ordered).run();
   });
 }

@@ -20,6 +20,9 @@ FlopCount count_flops(const formula::ProgramGraph& program);
 
 namespace ricci::formula {
 
+/// Tensors that are read beyond their ends as temps with a border, which holds what is read there: of inputs a copy.
+ProgramGraph with_borders(const ProgramGraph& program);
+
 /// Products under a sum in the order that takes the fewest operations: inner sums for fields, temps for others.
 /// Statements of an exact program stay as they are.
 ProgramGraph factorised(const ProgramGraph& program);

@@ -24,6 +24,7 @@
 #include "runtime/copies.hpp"
 #include "runtime/repeated_steps.hpp"
 #include "runtime/turned_operands.hpp"
+#include "runtime/windows.hpp"
 
 namespace ricci::runtime {
 namespace {
@@ -267,8 +268,10 @@ ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std
   return ir::distinct_factors(std::move(sequence));
 }
 
-std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* predictions,
-                                          std::vector<ir::Sequence>* considered) {
+namespace {
+
+std::optional<ir::Sequence> steps_of(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* predictions,
+                                     std::vector<ir::Sequence>* considered) {
   std::optional<ir::Sequence> rows, products, made;
   if (predictions != nullptr) rows = in_rows(lowered, *predictions, split_limits(plan).workers, considered);
   const auto& whole = rows ? *rows : lowered;
@@ -297,6 +300,33 @@ std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Pla
   if (made && made->steps.size() >= kMayRepeat)
     made = without_repeats(std::move(*made), *predictions, plan.workspace_limit);
   return made ? made : rows;
+}
+
+}  // namespace
+
+std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* predictions,
+                                          std::vector<ir::Sequence>* considered) {
+  auto made = steps_of(lowered, plan, predictions, considered);
+  if (predictions == nullptr) return made;
+  double least = -1;  // us of those made, where there is another way
+  auto whole = lowered;
+  for (std::size_t k = 0; k < whole.steps.size(); ++k) {
+    std::optional<ir::Sequence> best;
+    for (auto& way : windows_reordered(whole, k, plan.workspace_limit)) {
+      if (least < 0) least = predictions->us((made ? *made : lowered).steps);
+      auto steps = steps_of(way, plan, predictions, considered);
+      if (!steps) steps = way;
+      const double us = predictions->us(steps->steps);
+      if (us >= least) continue;
+      least = us;
+      made = std::move(steps);
+      best = std::move(way);
+    }
+    if (!best) continue;
+    k += best->steps.size() - whole.steps.size();  // a copy
+    whole = std::move(*best);
+  }
+  return made;
 }
 
 }  // namespace ricci::runtime

@@ -1,6 +1,6 @@
-// Random sums of products of more than two tensors, of a tensor with itself and of several products, as the steps that
-// a GPU has for them, on the simulator: the interpreter's bits, of numbers that no order of a sum rounds, without a
-// fault.
+// Random sums of products of more than two tensors, of a tensor with itself and of several products, and of tensors
+// read in windows, as the steps that a GPU has for them, on the simulator: the interpreter's bits, of numbers that no
+// order of a sum rounds, without a fault.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +9,7 @@
 #include "catch.hpp"
 #include "fuzz/random_problem.hpp"
 #include "fuzz/random_products.hpp"
+#include "fuzz/random_windows.hpp"
 #include "fuzz/simt_sequence.hpp"
 #include "ir/passes/distinct_factors.hpp"
 #include "ir/passes/half_parts.hpp"
@@ -19,6 +20,7 @@
 #include "runtime/repeated_steps.hpp"
 #include "runtime/runtime_impl.hpp"
 #include "runtime/sequences.hpp"
+#include "runtime/windows.hpp"
 
 namespace products_simt_test {
 
@@ -56,6 +58,11 @@ ir::Sequence steps_of(const ir::Sequence& lowered, bool planned) {
       continue;
     }
     if (auto ways = ir::products_apart(sequence, k); !ways.empty()) sequence = std::move(ways.back());
+    k = sequence.steps.size() - behind - 1;
+  }
+  for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
+    const auto behind = sequence.steps.size() - k - 1;
+    if (auto ways = runtime::windows_reordered(sequence, k, -1); !ways.empty()) sequence = std::move(ways.back());
     k = sequence.steps.size() - behind - 1;
   }
   for (const auto& in_other_types : {ir::simpler_products, ir::half_parts})
@@ -102,6 +109,14 @@ struct Counts {
   int apart = 0, in_place = 0, in_parts = 0;
 };
 
+std::string random_products(std::mt19937_64& random) {
+  constexpr int kLongest = 60, kShortest = 6;
+  const fuzz::Products products(random, kLongest, kShortest, random() % 2 == 0, true);
+  return text_of(products, random);
+}
+
+std::string random_windows(std::mt19937_64& random) { return fuzz::Windows(random).text; }
+
 /// The steps on the simulator, with memory of tensors as the interpreter found it.
 void compare(const ir::Sequence& lowered, const ir::Sequence& sequence, std::mt19937_64& random, std::uint64_t seed) {
   const auto is_workspace = [](const ir::Storage& storage) { return storage.role == ir::Role::workspace; };
@@ -139,11 +154,9 @@ void compare(const ir::Sequence& lowered, const ir::Sequence& sequence, std::mt1
   }
 }
 
-void check(std::uint64_t seed, Counts& counts) {
-  constexpr int kLongest = 60, kShortest = 6;
+void check(std::uint64_t seed, std::string (*text_of)(std::mt19937_64&), Counts& counts) {
   std::mt19937_64 random(seed);
-  const fuzz::Products products(random, kLongest, kShortest, random() % 2 == 0, true);
-  const auto text = text_of(products, random);
+  const auto text = text_of(random);
   INFO("seed " << seed << "\n" << text);
   const auto lowered = ir::lower(Program::parse(text));
   const auto sequence = steps_of(lowered, random() % 2 == 0);
@@ -157,19 +170,25 @@ void check(std::uint64_t seed, Counts& counts) {
   compare(lowered, sequence, random, seed);
 }
 
+Counts check_all(std::uint64_t first, int count, std::string (*text_of)(std::mt19937_64&)) {
+  Counts counts;
+  for (int n = 0; n < count; ++n) {
+    const auto seed = first + static_cast<std::uint64_t>(n);
+    try {
+      check(seed, text_of, counts);
+    } catch (const Error& error) {
+      FAIL("seed " << seed << ": " << error.what());
+    }
+  }
+  return counts;
+}
+
 }  // namespace
 
 TEST_CASE("random sums of products as a GPU's steps are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(890001);
   const int count = fuzz::cases(30);
-  Counts counts;
-  for (int n = 0; n < count; ++n) {
-    try {
-      check(first + static_cast<std::uint64_t>(n), counts);
-    } catch (const Error& error) {
-      FAIL("seed " << first + static_cast<std::uint64_t>(n) << ": " << error.what());
-    }
-  }
+  const auto counts = check_all(first, count, &random_products);
   std::printf(
       "%d random sums of products from seed %llu on the simulator: %d in more steps, %d of them in place, "
       "%d with parts of bf16\n",
@@ -199,6 +218,14 @@ TEST_CASE("a sum over an index that one factor alone has is the interpreter's by
     const auto every = std::max<std::size_t>(count / static_cast<std::size_t>(fuzz::cases(8)), 1);
     for (std::size_t k = first % every; k < count; k += every) compare(lowered, lowered, random, 3 * k + 1);
   }
+}
+
+TEST_CASE("random programs that read in windows as a GPU's steps are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(895001);
+  const int count = fuzz::cases(30);
+  const auto counts = check_all(first, count, &random_windows);
+  std::printf("%d random programs that read in windows from seed %llu on the simulator: %d in more steps\n", count,
+              static_cast<unsigned long long>(first), counts.apart);
 }
 
 }  // namespace products_simt_test

@@ -2,7 +2,7 @@
 """Runs the programs of examples/programs on data whose results are known from elsewhere: NumPy's einsum, exact solutions,
 reference energies.
 
-usage: programs.py GROUP DEVICE RICCI EXAMPLES     GROUP: grid gravity chemistry interactions; DEVICE: cpu gpu
+usage: programs.py GROUP DEVICE RICCI EXAMPLES     GROUP: grid gravity chemistry interactions windows; DEVICE: cpu gpu
 
 Each run is also compared with the interpreter, by --verify, so that both are held to the same references.
 """
@@ -305,6 +305,21 @@ def interactions(run, rng):
             raise Failure(f"array reduction, m = {k}: error {error}")
 
 
+def windows(run, rng):
+    """A convolution and pooling, both with borders, by sliding windows of NumPy."""
+    images, channels, made, rows, columns = 2, 3, 4, 5, 7
+    x, w, b = (rng.uniform(-1, 1, shape) for shape in ((images, channels, 2 * rows, 2 * columns), (made, channels, 3, 3), made))
+    border = ((0, 0), (0, 0), (1, 1), (1, 1))
+
+    def seen(values, outside):
+        padded = np.pad(values, border, constant_values=outside)
+        return np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+
+    y = np.maximum(np.einsum("ncijrs,kcrs->nkij", seen(x, 0)[:, :, ::2, ::2], w) + b[:, None, None], 0)
+    found, = run("convolution", {"x": x, "w": w, "b": b}, ["z"])
+    expect_close("convolution and pooling", found, seen(y, -np.inf).max((4, 5)), 1e-14)
+
+
 def main():
     group, device, ricci, examples = sys.argv[1:5]
     examples = pathlib.Path(examples)
@@ -322,7 +337,7 @@ def main():
                 for folder in ("h2o_ccpvdz", "co_sto3g"):
                     chemistry(run, examples / "data" / folder)
             else:
-                {"grid": grid, "gravity": gravity_fields, "interactions": interactions}[group](run, rng)
+                {"grid": grid, "gravity": gravity_fields, "interactions": interactions, "windows": windows}[group](run, rng)
         except Failure as failure:
             print(failure)
             return 1

@@ -198,9 +198,15 @@ void Reference::run() {
   }
 }
 
+std::int64_t Reference::sum_at(const formula::SlotSum& sum, const Positions& at) {
+  auto made = sum.offset;
+  for (const auto& [index, coefficient] : sum.terms) made += coefficient * at.at(index);
+  return made;
+}
+
 std::vector<std::int64_t> Reference::multi_index(const Expr& access, const Positions& at) const {
   std::vector<std::int64_t> made;
-  for (const auto& slot : access.slots) made.push_back(slot.index < 0 ? slot.offset : at.at(slot.index) + slot.offset);
+  for (const auto& slot : access.slots) made.push_back(sum_at(slot, at));
   return made;
 }
 
@@ -312,9 +318,7 @@ void Reference::compact(const formula::Statement& statement, Positions at) {
   for (std::size_t k = 0; k < target.slots.size(); ++k) {
     const auto& slot = target.slots[k];
     if (slot.position >= 0) moving = k;
-    where.push_back(slot.position >= 0 ? evaluate(slot.position, at, nullptr).integer
-                    : slot.index < 0   ? slot.offset
-                                       : at.at(slot.index) + slot.offset);
+    where.push_back(slot.position >= 0 ? evaluate(slot.position, at, nullptr).integer : sum_at(slot, at));
   }
   const auto extent = extents_of(program_, target.source)[moving];
   for (std::int64_t k = 0; k < program_.extent(value.over.front()); ++k) {
@@ -369,10 +373,16 @@ Value Reference::access(const Expr& expr, Positions& at) {
     if (at.contains(program_.grid)) inside[program_.grid] = at[program_.grid];
     const auto where = multi_index(expr, at);
     const auto& target = program_.expr(defined->target);
-    for (std::size_t k = 0; k < where.size(); ++k) inside[target.slots[k].index] = where[k];
+    for (std::size_t k = 0; k < where.size(); ++k) inside[target.slots[k].index()] = where[k];
     return to(evaluate(defined->value, inside, nullptr), program_.expr(defined->value).type, tensor.type);
   }
   const auto where = multi_index(expr, at);
+  const auto extents = extents_of(program_, expr.source);
+  for (std::size_t k = 0; k < where.size() && tensor.form.outside; ++k) {
+    if (where[k] >= 0 && where[k] < extents[k]) continue;
+    return is_integer(tensor.type) ? of_integer(static_cast<std::int64_t>(*tensor.form.outside))
+                                   : of(*tensor.form.outside);
+  }
   auto order = where;
   if (sorted(tensor, order) == 0) return of(0);
   return values_[static_cast<std::size_t>(expr.source)][place(expr.source, where, at)];

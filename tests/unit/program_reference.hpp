@@ -34,6 +34,7 @@ class Reference {
   Value reduction(const formula::Expr& expr, Positions& at);
   Value matrix(const formula::Expr& expr, Positions& at);
   std::size_t place(int tensor, const std::vector<std::int64_t>& multi_index, const Positions& at) const;
+  static std::int64_t sum_at(const formula::SlotSum& sum, const Positions& at);
   std::vector<std::int64_t> multi_index(const formula::Expr& access, const Positions& at) const;
   std::int64_t points() const { return program_.grid < 0 ? 1 : program_.extent(program_.grid); }
   void store(int tensor, std::vector<std::int64_t> multi_index, const Positions& at, Value value);
