@@ -263,6 +263,15 @@ ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std
     return alone.us * (alone.tiles ? kOfTiles : 1);
   };
   if (auto made = in_products(sequence, workspace_limit, nullptr, us_of, most_of)) sequence = std::move(*made);
+  const auto windows = [&](const ir::Sequence& whole, std::size_t step) {
+    return windows_reordered(whole, step, workspace_limit);
+  };
+  constexpr double kWorth = 0.9;  // how far predictions are to be trusted
+  const auto most_of_windows = [&](const ir::Step& step) {
+    return kWorth * plan::time_alone(ir::canonicalise(step.program), device).us;
+  };
+  if (auto made = in_steps(sequence, workspace_limit, nullptr, windows, us_of, most_of_windows))
+    sequence = std::move(*made);
   if (auto simpler = ir::simpler_products(sequence); simpler && simpler->fits(workspace_limit))
     sequence = std::move(*simpler);
   return ir::distinct_factors(std::move(sequence));

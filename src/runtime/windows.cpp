@@ -26,6 +26,11 @@ std::vector<ir::Sequence> windows_reordered(const ir::Sequence& sequence, std::s
     for (std::size_t fastest = 1; fastest < axes.size(); ++fastest) {
       constexpr std::int64_t kSector = 32;  // bytes: shorter rows are read as badly as columns
       if (is_window(axes[fastest]) || axes[fastest].extent * size_of(read.type) < kSector) continue;
+      // Tiles of the result would go along it, too, which a large one does not (7 x 7 windows of 3 channels in bf16 on
+      // an H200 took 1.6 times as long with images side by side, and were predicted to take 0.64 of the time).
+      const auto& to = program.statement().offset;
+      const bool of_result = to.coefficient[static_cast<std::size_t>(axes[fastest].indices.front())] != 0;
+      if (of_result && ir::reached(to, program.indices) > ir::reached(read.offset, program.indices)) continue;
       std::vector<std::size_t> order;
       for (std::size_t k = axes.size(); k-- > 0;) {
         if (k != fastest) order.push_back(k);

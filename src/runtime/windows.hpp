@@ -1,4 +1,4 @@
-// Tensors that products read in windows, as the image of a convolution, in other orders of their axes; on a GPU.
+// Tensors that products read in windows, as the image of a convolution, in other orders of their axes.
 #pragma once
 
 #include <cstddef>
