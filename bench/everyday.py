@@ -18,6 +18,7 @@ import tempfile
 
 import everyday_points  # noqa: F401  its cases
 import everyday_steps  # noqa: F401
+import everyday_windows  # noqa: F401
 import numpy
 import torch
 
@@ -91,7 +92,7 @@ def main():
         folder = pathlib.Path(name)
         for case in cases if options.check or options.dtype not in EXACT else []:
             worst = compare(
-                case, options.dtype, pathlib.Path(options.ricci_bench).parent / "ricci", options.device, folder
+                case, options.dtype, pathlib.Path(options.ricci_bench).resolve().parent / "ricci", options.device, folder
             )
             if not worst < 1e-12:
                 sys.exit(f"{case.name}: the results differ by {worst:.1e} of the largest")

@@ -17,40 +17,6 @@ namespace {
 constexpr std::uint64_t kLargestInteger = std::uint64_t{1} << 53;
 constexpr int kMaxNesting = 200;
 
-std::optional<OpCode> function_of(std::string_view word) {
-  static constexpr OpCode kFunctions[] = {OpCode::sqrt, OpCode::cbrt,     OpCode::rsqrt,     OpCode::exp,
-                                          OpCode::log,  OpCode::sin,      OpCode::cos,       OpCode::tan,
-                                          OpCode::asin, OpCode::acos,     OpCode::atan,      OpCode::sinh,
-                                          OpCode::cosh, OpCode::tanh,     OpCode::absolute,  OpCode::sign,
-                                          OpCode::conj, OpCode::popcount, OpCode::real_part, OpCode::imag_part};
-  for (const auto op : kFunctions) {
-    if (word == symbol(op)) return op;
-  }
-  return {};
-}
-
-std::optional<OpCode> function_of_two(std::string_view word) {
-  static constexpr OpCode kFunctions[] = {OpCode::pow,     OpCode::atan2,      OpCode::hypot,      OpCode::minimum,
-                                          OpCode::maximum, OpCode::remainder,  OpCode::bit_and,    OpCode::bit_or,
-                                          OpCode::bit_xor, OpCode::shift_left, OpCode::shift_right};
-  for (const auto op : kFunctions) {
-    if (word == symbol(op)) return op;
-  }
-  return {};
-}
-
-/// What a reduction or a scan combines by: its own word ("sum", "andall"), or inside of reduce and scan also the
-/// operation's ("and", "min").
-std::optional<OpCode> combiner_of(std::string_view word) {
-  static constexpr OpCode kOps[] = {OpCode::add,     OpCode::mul,    OpCode::minimum, OpCode::maximum,
-                                    OpCode::bit_and, OpCode::bit_or, OpCode::bit_xor};
-  for (const auto op : kOps) {
-    const std::string_view own = reduction_word(op);
-    if (word == own || word == symbol(op)) return op;
-  }
-  return {};
-}
-
 class Parser {
  public:
   Parser(ProgramGraph& program, std::string_view text) : program_(program), text_(text), tokens_(tokens_of(text)) {}

@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
+
+#include "ir/program.hpp"
 
 namespace ricci::formula {
 
@@ -20,5 +23,12 @@ struct Token {
 /// open, after an operator or a comma, and where the next line begins with an operator.
 /// Throws SpecError at what is not part of the language.
 std::vector<Token> tokens_of(std::string_view text);
+
+/// The function of one operand, or of two, that a word names.
+std::optional<ir::OpCode> function_of(std::string_view word);
+std::optional<ir::OpCode> function_of_two(std::string_view word);
+/// What a reduction or a scan combines by: its own word ("sum", "andall"), or inside of reduce and scan also the
+/// operation's ("and", "min").
+std::optional<ir::OpCode> combiner_of(std::string_view word);
 
 }  // namespace ricci::formula
