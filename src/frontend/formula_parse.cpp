@@ -152,7 +152,7 @@ class Parser {
     expect("(", "the name of a tensor");
     while (!accept(")")) {
       if (!made.slots.empty()) expect(",", "a slot");
-      made.slots.push_back({affine("the extent of a slot")});
+      made.slots.push_back({affine("the extent of a slot", "; declare it first")});
     }
     made.type = type();
     while (peek().kind == Token::Kind::word) attribute(made);
@@ -282,7 +282,7 @@ class Parser {
   }
 
   /// A sum of indices, each with a whole factor or none, and of whole numbers.
-  SlotSum affine(const char* what) {
+  SlotSum affine(const char* what, const char* unknown = "") {
     SlotSum made;
     for (bool first = true; first || is("+") || is("-"); first = false) {
       bool minus = accept("-");
@@ -295,7 +295,7 @@ class Parser {
         factor = integer(what);
         if (accept("*")) index = this->index();
       } else {
-        index = slot_index(what);
+        index = slot_index(what, unknown);
         if (accept("*")) factor = integer(what);
       }
       if (minus) factor = -factor;
@@ -306,9 +306,12 @@ class Parser {
     return made;
   }
 
-  int slot_index(const char* what) {
+  int slot_index(const char* what, const char* unknown) {
     const auto token = peek();
     if (token.kind != Token::Kind::word) error(token, fmt::format("expected an integer: {}", what));
+    if (program_.find_index(token.text) < 0) {
+      error(token, fmt::format("NameError: '{}' is no index{}", token.text, unknown));
+    }
     return index();
   }
 
