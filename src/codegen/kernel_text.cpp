@@ -446,17 +446,15 @@ KernelText::Text KernelText::on_lanes(const Value& value, const Text& x, const T
     case OpCode::minimum:
     case OpCode::maximum:
       return {fmt::format("{}<{}>({}, {})", ir::name_of(value.op), type, x.text, y.text), 3};
-    case OpCode::exp:
-    case OpCode::log:
-    case OpCode::tanh:
-      return lane_function(value.op, value.type, value.lanes(), x);
     default:
+      if (ir::is_function_of_vectors(value.op)) return lane_function(value.op, value.type, value.lanes(), x, y);
       throw InternalError(fmt::format("no text for vectors of the operation {}", ir::name_of(value.op)));
   }
 }
 
-KernelText::Text KernelText::lane_function(OpCode op, DType type, int lanes, const Text& x) {
-  return {fmt::format("Lanes<{}, {}>::{}({})", c_type(type), lanes, ir::name_of(op), x.text), 3};
+KernelText::Text KernelText::lane_function(OpCode op, DType type, int lanes, const Text& x, const Text& y) {
+  const auto operands = y.text.empty() ? x.text : fmt::format("{}, {}", x.text, y.text);
+  return {fmt::format("Lanes<{}, {}>::{}({})", c_type(type), lanes, ir::name_of(op), operands), 3};
 }
 
 KernelText::Text KernelText::operation(const Value& value) {
@@ -502,7 +500,7 @@ KernelText::Text KernelText::scalar(OpCode op, DType dtype, DType from, const Te
     if (code == op) return call(fmt::format(fmt::runtime(name), type));
   }
   // What vectors leave over has their bits.
-  if (on_lanes_.contains({op, dtype})) return lane_function(op, dtype, 1, x);
+  if (on_lanes_.contains({op, dtype})) return lane_function(op, dtype, 1, x, y);
   switch (op) {
     case OpCode::neg:
       return real ? Text{"-" + in_brackets(x, 3), 2} : call("neg");

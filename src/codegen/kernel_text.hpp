@@ -90,7 +90,7 @@ class KernelText {
   Text truth(const kernel::Value& value);
   Text constant(const kernel::Value& value);
   Text on_lanes(const kernel::Value& value, const Text& x, const Text& y);
-  static Text lane_function(ir::OpCode op, DType type, int lanes, const Text& x);
+  static Text lane_function(ir::OpCode op, DType type, int lanes, const Text& x, const Text& y);
   /// One after the other, as in a call.
   std::string operands(const kernel::Value& value);
   /// C's function of that name, which both compilers know without a header.

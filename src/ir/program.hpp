@@ -183,7 +183,26 @@ constexpr bool is_arithmetic(OpCode op) noexcept { return op <= OpCode::neg; }
 constexpr bool is_function(OpCode op) noexcept { return op >= OpCode::sqrt && op <= OpCode::pow; }
 /// Functions that kernels for CPUs have for whole vectors: within a few units in the last place, not C's bits.
 constexpr bool is_function_of_vectors(OpCode op) noexcept {
-  return op == OpCode::exp || op == OpCode::log || op == OpCode::tanh;
+  switch (op) {
+    case OpCode::cbrt:
+    case OpCode::exp:
+    case OpCode::log:
+    case OpCode::sin:
+    case OpCode::cos:
+    case OpCode::tan:
+    case OpCode::asin:
+    case OpCode::acos:
+    case OpCode::atan:
+    case OpCode::sinh:
+    case OpCode::cosh:
+    case OpCode::tanh:
+    case OpCode::atan2:
+    case OpCode::hypot:
+    case OpCode::pow:
+      return true;
+    default:
+      return false;
+  }
 }
 constexpr bool is_comparison(OpCode op) noexcept { return op >= OpCode::equal && op <= OpCode::less_equal; }
 
