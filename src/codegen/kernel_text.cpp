@@ -241,9 +241,10 @@ std::string KernelText::word(const Value& value) {
   return fmt::format("word_of({})", operands(value));
 }
 
-std::string KernelText::operands(const Value& value) {
+std::string KernelText::operands(const Value& value, const char* of_half) {
   std::vector<std::string> texts;
-  for (const auto& operand : value.operands) texts.push_back(text(operand).text);
+  for (const auto& operand : value.operands)
+    texts.push_back(is_half(operand.type) ? in_brackets(text(operand), 3) + of_half : text(operand).text);
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -305,15 +306,24 @@ std::string KernelText::said(const Access& access, const std::string* value) {
   return say("*(const {2}_in_memory*)({0})", "*({2}_in_memory*)({0}) = {1};", where);
 }
 
+std::string KernelText::load(const Access& access) {
+  const auto text = said(access, nullptr);
+  const auto type = array(access).type;
+  // Lanes of half types are their bits.
+  return cpu_ && access.lane && is_half(type) ? fmt::format("{}{{{}}}", c_type(type), text) : text;
+}
+
 std::string KernelText::store(const kernel::Store& store) {
   const auto& value = store.value;
   const auto& to = array(store.to);
   if (store.atomic) return fmt::format("atomic_add({}, {});", pointer(store.to), this->value(value));
   const bool wide = store.to.lanes > 1;
+  auto what = are_words(store.to.array) ? word(value) : this->value(value);
+  // All lanes of a half type are its bits.
+  if (cpu_ && wide && value.lanes() == 1 && is_half(to.type)) what = in_brackets(text(value), 3) + ".bits";
   if (store.nontemporal && (wide || !cpu_))
     return fmt::format("store_nontemporal<{}>({}, {});", wide ? vector_type(to.type, store.to.lanes) : c_type(to.type),
-                       cpu_ ? fmt::format("{}, {}", base(store.to), offset(store.to)) : pointer(store.to),
-                       this->value(value));
+                       cpu_ ? fmt::format("{}, {}", base(store.to), offset(store.to)) : pointer(store.to), what);
   // "sum += x" for what is added to itself.
   const bool sums = value.kind == Value::Kind::op && (value.op == OpCode::add || value.op == OpCode::mul) &&
                     is_real(value.type) && to.space == Space::registers;
@@ -322,7 +332,6 @@ std::string KernelText::store(const kernel::Store& store) {
     return fmt::format("{} {}= {};", registers(store.to), value.op == OpCode::add ? '+' : '*',
                        text(value.operands[1]).text);
   }
-  const auto what = are_words(store.to.array) ? word(value) : this->value(value);
   return said(store.to, &what);
 }
 
@@ -386,7 +395,7 @@ KernelText::Text KernelText::text(const Value& value) {
     case Value::Kind::pack:
       pieces_ = pieces_ || value.operands.front().lanes() > 1;
       if (value.operands.front().lanes() > 1) return {fmt::format("join({})", operands(value)), 3};
-      return {fmt::format("{}{{{}}}", vector_type(value.type, value.lanes()), operands(value)), 3};
+      return {fmt::format("{}{{{}}}", vector_type(value.type, value.lanes()), operands(value, cpu_ ? ".bits" : "")), 3};
     case Value::Kind::part:
       pieces_ = true;
       vector_type(value.type, value.lanes());

@@ -42,7 +42,7 @@ class KernelText {
   std::string condition(const std::vector<kernel::Condition>& when) const;
   std::string condition(const kernel::If& branch);
   /// "A[40 * a + b]", "*(const f64x8_in_memory*)(A + 40 * a)", "sum[r][v]".
-  std::string load(const kernel::Access& access) { return said(access, nullptr); }
+  std::string load(const kernel::Access& access);
   std::string store(const kernel::Store& store);
   std::string scatter(const kernel::Scatter& scatter);
   std::string let(const kernel::Let& let);
@@ -92,7 +92,7 @@ class KernelText {
   Text on_lanes(const kernel::Value& value, const Text& x, const Text& y);
   static Text lane_function(ir::OpCode op, DType type, int lanes, const Text& x, const Text& y);
   /// One after the other, as in a call.
-  std::string operands(const kernel::Value& value);
+  std::string operands(const kernel::Value& value, const char* of_half = "");
   /// C's function of that name, which both compilers know without a header.
   bool is_called(ir::OpCode op, DType type) const;
   std::string function(const std::string& name, DType type) const;

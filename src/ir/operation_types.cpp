@@ -56,6 +56,12 @@ const char* broken_type_rule(OpCode op, DType result, std::span<const DType> ope
   }
 }
 
+bool converts_vectors(DType from, DType to) noexcept {
+  if (is_complex(from) || is_complex(to)) return false;
+  if (is_half(from) || is_half(to)) return from == DType::f32 || to == DType::f32;
+  return is_integer(from) || !is_integer(to);
+}
+
 bool is_counted(OpCode op) noexcept {
   switch (op) {
     case OpCode::neg:

@@ -11,6 +11,10 @@ namespace ricci::ir {
 /// beyond operand_count(op) are not read. A vector has the type of its lanes. Thread-safe.
 const char* broken_type_rule(OpCode op, DType result, std::span<const DType> operands);
 
+/// Whether kernels for a CPU convert whole vectors, with the bits of single values: of floats and integers as C does,
+/// of half types those that become f32 or come from it.
+bool converts_vectors(DType from, DType to) noexcept;
+
 /// Whether the operation is one of those that are counted: all but changes of sign, casts, parts of complex numbers,
 /// comparisons and selections.
 bool is_counted(OpCode op) noexcept;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/operation_types.hpp"
 #include "kernel/expand_cpu.hpp"
 #include "kernel/extensions.hpp"
 
@@ -14,7 +15,7 @@ class CopyExpander {
 
   Body all(const Copy& copy) {
     const auto of = type(copy.to);
-    const auto lanes = static_cast<int>(kernel_.vector_bytes / size_of(of));
+    auto lanes = static_cast<int>(kernel_.vector_bytes / size_of(of));
     auto digits = copy.digits;
     std::erase_if(digits, [](const Digit& d) { return d.extent == 1; });
     Copy whole = copy;
@@ -70,7 +71,9 @@ class CopyExpander {
                   });
       when.push_back(condition);
     }
-    const Tile tile{t, s, type(copy.from) == of && !copy.rounded && lanes > 1 && !is_complex(of), lanes};
+    if (t && s && t->var != s->var) lanes = std::min(lanes, kMostTransposed);
+    const bool alike = type(copy.from) == of ? !is_complex(of) : ir::converts_vectors(type(copy.from), of);
+    const Tile tile{t, s, alike && !copy.rounded && lanes > 1, lanes};
     ahead_ = s && kernel_.array(copy.from.array).space == Space::global ? read_ahead(tile, outer, whole.from) : 0;
     if (by_blocks && is_worth_stripes(whole, tile, outer)) return stripes(whole, tile, digits, outer, when);
     if (by_blocks) return copy_loops(outer, inner, whole.when, blocks(whole, tile, digits, when));
@@ -84,6 +87,7 @@ class CopyExpander {
  private:
   /// Rounds of so many and fewer are spelt out.
   static constexpr std::int64_t kVectors = 4, kElements = 16;
+  static constexpr int kMostTransposed = 16;  ///< vectors that are transposed in registers
 
   const std::string& name(Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
   DType type(const Access& access) const { return kernel_.array(access.array).type; }
@@ -170,7 +174,7 @@ class CopyExpander {
   /// many streams are read in turns, of which processors follow only a few.
   static bool is_worth_stripes(const Copy& copy, const Tile& tile, const std::vector<Digit>& outer) {
     const auto& [t, s, by_vectors, lanes] = tile;
-    if (!by_vectors || !t || !s || s->var == t->var || t->padded || t->extent <= lanes || lanes > 16) return false;
+    if (!by_vectors || !t || !s || s->var == t->var || t->padded || t->extent <= lanes) return false;
     if (!fill_registers(lanes, s->extent, lanes)) return false;
     const auto& from = copy.from.index.front();
     return std::any_of(outer.begin(), outer.end(), [&](const Digit& d) {
@@ -229,7 +233,7 @@ class CopyExpander {
       const bool whole = t->extent < lanes && (t->extent & (t->extent - 1)) == 0;
       return run(copy, *t, whole ? static_cast<int>(t->extent) : lanes);
     }
-    if (by_vectors && s && t && lanes <= 16 && fill_registers(t->extent, s->extent, lanes)) {
+    if (by_vectors && s && t && fill_registers(t->extent, s->extent, lanes)) {
       // A few along t are all that narrow vectors hold, which take fewer rounds.
       constexpr int kNarrowest = 4;
       int enough = lanes;
@@ -298,7 +302,7 @@ class CopyExpander {
       Access to = with(copy.to, t.var, first), from = with(copy.from, t.var, first);
       to.lanes = from.lanes = lanes;
       to.count = from.count = count;
-      return Statement{Store{to, load_of(type(from), from)}};
+      return Statement{Store{to, converted(kernel_, from, type(to), {})}};
     };
     if (vectors > 0) {
       const auto v = kernel_.add_var(name(t.var) + "v", vectors);
@@ -349,7 +353,7 @@ class CopyExpander {
         auto later = with(with(copy.from, s.var, from_s + Affine(ahead_)), t.var, from_t + Affine::of(u));
         read.push_back({Prefetch{std::move(later), {}, false}});
       }
-      read.push_back({Store{row(Affine::of(u)), load_of(type(copy.from), std::move(from))}});
+      read.push_back({Store{row(Affine::of(u)), converted(kernel_, std::move(from), type(copy.to), {})}});
       turn.push_back(loop_over(u, Bind::unroll, std::move(read)));
       if (ts < lanes) {
         const auto z = kernel_.add_var("z", lanes - ts);

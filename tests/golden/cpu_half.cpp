@@ -28,23 +28,58 @@ extern "C" void bf16_f16_ab_bc_to_ac_61x50x44(void* const* args, i64 first, i64 
   float* __restrict__ const A_packed = (float*)(scratch + 9600);
   for (i64 task = first; task < last; ++task) {
     for (i64 b = 0; b < 50; ++b) {
-      for (i64 c = 0; c < 44; ++c) {
-        B_packed[48LL * b + c] = cast_f32(B[44LL * b + c]);
+      #pragma unroll
+      for (int cv = 0; cv < 2; ++cv) {
+        *(f32x16_in_memory*)(B_packed + 48LL * b + 16LL * cv) = widen_bf16(*(const bf16x16_in_memory*)(B + 44LL * b + 16LL * cv));
       }
+      store_part<12>(B_packed + 48LL * b + 32LL, widen_bf16(load_part<bf16x16, 12>(B + 44LL * b + 32LL)));
     }
     for (i64 a2 = 0; a2 < 7 && 9LL * a2 < 61; ++a2) {
       if (9LL * a2 + 8LL < 61) {
-        for (i64 b = 0; b < 50; ++b) {
+        for (i64 bb = 0; bb < 3; ++bb) {
+          f32x16 A_packed_rows[16];
           #pragma unroll
-          for (int a = 0; a < 9; ++a) {
-            A_packed[450LL * a2 + a + 9LL * b] = cast_f32(A[450LL * a2 + 50LL * a + b]);
+          for (int u = 0; u < 9; ++u) {
+            A_packed_rows[u] = widen_bf16(*(const bf16x16_in_memory*)(A + 450LL * a2 + 16LL * bb + 50LL * u));
+          }
+          #pragma unroll
+          for (int z = 0; z < 7; ++z) {
+            A_packed_rows[z + 9LL] = 0.0f;
+          }
+          transpose<float, 16>(A_packed_rows);
+          #pragma unroll
+          for (int w = 0; w < 16; ++w) {
+            store_part<9>(A_packed + 450LL * a2 + 144LL * bb + 9LL * w, A_packed_rows[w]);
+          }
+        }
+        for (i64 br = 0; br < 2; ++br) {
+          #pragma unroll
+          for (int ar = 0; ar < 9; ++ar) {
+            A_packed[450LL * a2 + ar + 9LL * br + 432LL] = cast_f32(A[450LL * a2 + 50LL * ar + br + 48LL]);
           }
         }
       } else {
-        for (i64 b = 0; b < 50; ++b) {
+        for (i64 bb = 0; bb < 6; ++bb) {
+          f32x8 A_packed_rows[8];
           #pragma unroll
-          for (int a = 0; a < 7; ++a) {
-            A_packed[450LL * a2 + 9LL * b + a] = cast_f32(A[450LL * a2 + b + 50LL * a]);
+          for (int u = 0; u < 7; ++u) {
+            A_packed_rows[u] = widen_bf16(*(const bf16x8_in_memory*)(A + 450LL * a2 + 8LL * bb + 50LL * u));
+          }
+          #pragma unroll
+          for (int z = 0; z < 1; ++z) {
+            A_packed_rows[z + 7LL] = 0.0f;
+          }
+          transpose<float, 8>(A_packed_rows);
+          #pragma unroll
+          for (int w = 0; w < 8; ++w) {
+            store_part<7>(A_packed + 450LL * a2 + 72LL * bb + 9LL * w, A_packed_rows[w]);
+          }
+        }
+        #pragma unroll
+        for (int br = 0; br < 2; ++br) {
+          #pragma unroll
+          for (int ar = 0; ar < 7; ++ar) {
+            A_packed[450LL * a2 + ar + 9LL * br + 432LL] = cast_f32(A[450LL * a2 + 50LL * ar + br + 48LL]);
           }
         }
       }

@@ -185,6 +185,35 @@ TEST_CASE("functions of vectors are near those of C++, with the same bits in eve
   check_both("hypot", Two(std::hypot), 3);
 }
 
+TEST_CASE("half types are computed by vectors, rounded once") {
+  for (const auto type : {DType::bf16, DType::f16}) {
+    const std::string name = type == DType::bf16 ? "bf16" : "f16";
+    // Every number of the type, by vectors and one by one.
+    const std::string text = "index i = 65536\ninput x(i) : " + name + "\noutput y(i) : " + name +
+                             "\noutput c(i) : " + name + "\ny(i) = max(x(i)*0.7, -2.5)/(1 + abs(x(i)))\nc(i) = 1.5\n";
+    std::vector<std::uint16_t> x(65536), y(x.size()), exact(x.size()), c(x.size());
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<std::uint16_t>(k);
+    const std::vector<const void*> from = {x.data()};
+    const auto plan = Runtime::global().plan_program(Program::parse(text));
+    CHECK(plan.source().find("narrow_" + name + "(f32x") != std::string::npos);
+    plan(std::vector<void*>{y.data(), c.data()}, from);
+    Runtime::global().plan_program(Program::parse("exact\n" + text))(std::vector<void*>{exact.data(), c.data()}, from);
+    CHECK(y == exact);
+    CHECK(c == std::vector<std::uint16_t>(c.size(), type == DType::bf16 ? 0x3fc0 : 0x3e00));
+  }
+}
+
+TEST_CASE("functions of a product's results in half types") {
+  const auto plan = Runtime::global().plan_program(
+      Program::parse("index i = 32\nindex j = 64\nindex k = 8\ninput x(i, k) : bf16\ninput y(j, k) : bf16\n"
+                     "output z(i, j) : bf16\nz(i, j) = exp(sum(k, (x(i, k) - y(j, k))*(x(i, k) - y(j, k))))\n"));
+  const std::vector<std::uint16_t> ones(64 * 8, 0x3f80);
+  std::vector<std::uint16_t> z(32 * 64);
+  plan(std::vector<void*>{z.data()}, std::vector<const void*>{ones.data(), ones.data()});
+  CHECK(plan.source().find("Lanes<") != std::string::npos);
+  CHECK(z == std::vector<std::uint16_t>(z.size(), 0x3f80));
+}
+
 TEST_CASE("least and greatest values are found by vectors") {
   constexpr std::size_t kRows = 37, kColumns = 1000;
   const auto plan = Runtime::global().plan_program(

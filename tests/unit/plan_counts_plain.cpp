@@ -178,6 +178,30 @@ TEST_CASE("what the model counts of a plain schedule on a CPU is what its kernel
   CHECK(seen["guards"] > each / 2);
 }
 
+TEST_CASE("conversions of half types are counted by vectors, where they are gathered by elements") {
+  const auto best = [](const char* y) {
+    const auto text = fmt::format(
+        "index i = 64\nindex j = 48\ninput x(i, j) : bf16\ninput y({0}) : bf16\noutput z(i, j) : bf16\n"
+        "z(i, j) = x(i, j)*y({0})\n",
+        y);
+    const ir::Program program = ir::canonicalise(ir::lower(Program::parse(text)).steps.front().program);
+    plan::CpuModel device;
+    device.vector_bytes = 64;
+    for (const auto& candidate : plan::plain_candidates(program, device, 24)) {
+      if (says(candidate.schedule, "v16") && !says(candidate.schedule, "staged")) return *candidate.plain;
+    }
+    return plan::PlainCpuCounts();
+  };
+  constexpr double kElements = 64 * 48;
+  const auto along = best("i, j"), across = best("j, i");
+  for (const auto& counts : {along, across}) {
+    CHECK(counts.widened == 2 * kElements / 16);
+    CHECK(counts.narrowed == kElements / 16);
+  }
+  CHECK(along.gathered_half == 0);
+  CHECK(across.gathered_half == kElements);
+}
+
 TEST_CASE("a loop that a guard of indices ends counts as long as its index is") {
   const std::string head = "index i = 40\nindex j = 30\ninput x(i, j) : f64\noutput y(i) : f64\n";
   std::vector<double> x(40 * 30), y(40);

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "ir/operation_types.hpp"
+
 namespace ricci::ir {
 namespace {
 
@@ -282,10 +284,11 @@ std::optional<RowLanes> lanes_of_rows(const Program& program, const Node& node, 
                                       std::int64_t values, const SplitLimits& limits) {
   constexpr std::int64_t kVectors = 16;  // of a row, so that partial results are few beside what they are made of
   if (limits.vector_bytes == 0 || points * values < limits.least_of_rows) return std::nullopt;
-  const bool converts = any_below(program, node.operand[0], [&](const Node& inner) {
-    return inner.kind == NodeKind::load && inner.type != node.type;
+  const bool one_by_one = any_below(program, node.operand[0], [&](const Node& inner) {
+    return inner.kind == NodeKind::load && inner.type != node.type &&
+           (is_integer(inner.type) || !converts_vectors(inner.type, node.type));
   });
-  if (converts || !uses_once(program, node, points, values)) return std::nullopt;  // vectors read no other type
+  if (one_by_one || !uses_once(program, node, points, values)) return std::nullopt;
   const auto widest = limits.vector_bytes / size_of(node.type);
   constexpr std::int64_t kLittle = 64;  // a rest of which is read again, element by element
   for (const int q : node.over) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "ir/operation_types.hpp"
 #include "kernel/extensions.hpp"
 #include "kernel/program/rows.hpp"
 #include "kernel/program/staged.hpp"
@@ -231,7 +232,7 @@ class LoopMaker {
     if (made_.lanes > 1) fail("there are lanes already");
     const auto q = index(directive.subject);
     const auto count = directive.sizes.front();
-    if (!has_lanes(program_)) fail("lanes hold values of one real type");
+    if (!lane_type(program_)) fail("lanes hold real numbers, or integers that are only copied");
     if (!free_[q]) fail("lanes run along no sum or scan");
     if (count < 2 || count > kMostLanes || (count & (count - 1)) != 0) fail("vectors have a power of two of lanes");
     if (made_.register_tile[q] % count != 0)
@@ -248,6 +249,7 @@ class LoopMaker {
     const bool tiled = std::any_of(made_.register_tile.begin(), made_.register_tile.end(),
                                    [](std::int64_t values) { return values != 1; });
     if (sums) fail("strips are of programs without sums and scans");
+    if (!has_strips(program_)) fail("strips are of tensors of one type");
     if (tiled) fail("a point of a strip is one vector");
     if (points % made_.lanes != 0) fail(fmt::format("a strip is whole vectors of {}", made_.lanes));
     if (made_.inner.front() != made_.lane) fail("strips run along the innermost loop");
@@ -440,14 +442,19 @@ bool is_vector_access(const ir::Program& program, int buffer, const ir::Affine& 
          ir::vector_access(program, buffer, offset, index, static_cast<int>(values));
 }
 
-bool has_lanes(const ir::Program& program) {
-  const auto type = program.buffers.empty() ? DType::i8 : program.buffers.front().type;
-  if (!is_real(type) && !is_integer(type)) return false;
+std::optional<DType> lane_type(const ir::Program& program) {
+  if (program.buffers.empty()) return std::nullopt;
+  auto type = program.buffers.front().type;
+  for (const auto& node : program.nodes) type = size_of(node.type) > size_of(type) ? node.type : type;
   const auto is_extreme = [](ir::OpCode op) { return op == ir::OpCode::minimum || op == ir::OpCode::maximum; };
-  return std::all_of(program.nodes.begin(), program.nodes.end(), [&](const ir::Node& node) {
-    if (node.type != type || (is_integer(type) && node.kind != ir::NodeKind::load)) return false;
+  const auto has_lanes = [&](const ir::Node& node) {
+    const bool load = node.kind == ir::NodeKind::load;
+    if (is_integer(type)) return load && node.type == type;
+    if (load) return is_real(node.type) || is_half(node.type);
+    if (node.kind == ir::NodeKind::op && node.op == ir::OpCode::cast)
+      return ir::converts_vectors(program.nodes[static_cast<std::size_t>(node.operand[0])].type, node.type);
+    if (!is_real(node.type)) return false;
     switch (node.kind) {
-      case ir::NodeKind::load:
       case ir::NodeKind::param:
       case ir::NodeKind::constant:
         return true;
@@ -461,7 +468,15 @@ bool has_lanes(const ir::Program& program) {
       default:
         return false;
     }
-  });
+  };
+  const bool all =
+      (is_real(type) || is_integer(type)) && std::all_of(program.nodes.begin(), program.nodes.end(), has_lanes);
+  return all ? std::optional(type) : std::nullopt;
+}
+
+bool has_strips(const ir::Program& program) {
+  return std::all_of(program.buffers.begin(), program.buffers.end(),
+                     [&](const ir::Buffer& buffer) { return buffer.type == program.buffers.front().type; });
 }
 
 }  // namespace ricci::kernel

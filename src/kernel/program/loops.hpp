@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ir/program.hpp"
@@ -57,9 +58,12 @@ struct ProgramLoops {
 ///          threads as its tile has places, and statements of no part yet are the last one
 ProgramLoops loops_of(const ir::Program& program, Directives directives, Target target, std::size_t count = kAll);
 
-/// Whether every value can be a vector: one real type and operations that exist for vectors, or integers that are only
-/// copied.
-bool has_lanes(const ir::Program& program);
+/// The widest type of values that can all be vectors: floats, of which f32 alone become half types and come from them,
+/// and operations that exist for vectors; or integers of one type that are only copied. None where some cannot.
+std::optional<DType> lane_type(const ir::Program& program);
+
+/// Whether strips can be buffered: all tensors have one type.
+bool has_strips(const ir::Program& program);
 
 /// Whether `values` neighbours of a GPU's thread along an index are one access.
 bool is_vector_access(const ir::Program& program, int buffer, const ir::Affine& offset, int index, std::int64_t values);

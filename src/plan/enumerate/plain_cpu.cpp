@@ -40,7 +40,7 @@ class PlainCpuEnumerator {
         counts_(count_operations(program)),
         lines_(program, counts_, device),
         staged_(staged_tiles(program, counts_)),
-        lanes_(kernel::has_lanes(program)) {
+        lane_type_(kernel::lane_type(program)) {
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
     find_least();
     if (sums_) least_of_lines_ = cycles_of(lines_.least());
@@ -54,11 +54,11 @@ class PlainCpuEnumerator {
     if (least_us(widest) > bound_us_) return {};
     add(-1, 1, {});
     add_staged(-1, 1);
-    const auto parts = sums_ || !lanes_ ? Parts() : parts_of(program_, kStreams);
+    const auto parts = sums_ || !lane_type_ ? Parts() : parts_of(program_, kStreams);
     if (parts.size() > 1) parted_ = count_operations(program_, parts);
     for (const auto lane : counts_.order) {
       std::vector<std::int64_t> widths;
-      for (auto lanes = widest; lanes >= 2 && lanes_; lanes /= 2) {
+      for (auto lanes = widest; lanes >= 2 && lane_type_; lanes /= 2) {
         if (lanes <= extent(lane)) widths.push_back(lanes);
       }
       for (const auto lanes : widths) {
@@ -71,7 +71,7 @@ class PlainCpuEnumerator {
       }
       if (!sums_) break;  // only along the output: stores limit these programs
     }
-    if (sums_ && !counts_.sequential && !lanes_) add_register_tiles(-1, 1);
+    if (sums_ && !counts_.sequential && !lane_type_) add_register_tiles(-1, 1);
     // Of sums that memory bounds alike, those of which less is left to compute come first.
     const auto order = [this](const Priced& p) { return std::pair(p.predicted_us, sums_ ? p.cycles_per_point : 0.0); };
     std::vector<const Priced*> sorted;
@@ -152,7 +152,10 @@ class PlainCpuEnumerator {
     return kRounded * cycles / vectors / device_.cycles_per_us() / device_.threads;
   }
 
-  std::int64_t bytes() const { return program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type); }
+  std::int64_t bytes() const {
+    if (lane_type_) return size_of(*lane_type_);
+    return program_.buffers.empty() ? 8 : size_of(program_.buffers.front().type);
+  }
   /// Of a round, and of a load and an operation, for one value or one vector of them.
   static constexpr double kRound = 4, kLoad = 0.5, kOperation = 0.5, kComplex = 2;
   double cycles_of(const CountedNode& counted) const {
@@ -171,16 +174,20 @@ class PlainCpuEnumerator {
     constexpr double kTurned = 0.5, kMoved = 2;
     // A load and an insert; of up to four neighbours compilers transpose rows that they load by vectors instead.
     constexpr double kGathered = 1, kGatheredWide = 0.5;
+    // No row of two bytes each is loaded by vectors. Conversions are several instructions each.
+    constexpr double kGatheredHalf = 2, kWidened = 1.5, kNarrowed = 4.5;
     const auto& counts = priced.counts;
     const double operations = counts.arithmetic.instructions - counts.summed + counts.others.instructions;
-    return {kRound * counts.rounds,
-            kLoad * counts.loads.instructions + kGathered * counts.gathered + kGatheredWide * counts.gathered_wide,
-            kOperation * operations + kComplex * counts.complex,
-            counts.waits + (priced.staged ? 0 : waits_across_),
-            cycles_of(priced.lines),
-            priced.staged ? (priced.lanes > 1 ? kTurned : kMoved) * priced.staged->elements +
-                                kLoad * priced.staged->reads / static_cast<double>(priced.lanes)
-                          : 0};
+    return {
+        kRound * counts.rounds,
+        kLoad * counts.loads.instructions + kGathered * counts.gathered + kGatheredWide * counts.gathered_wide +
+            kGatheredHalf * counts.gathered_half,
+        kOperation * operations + kComplex * counts.complex + kWidened * counts.widened + kNarrowed * counts.narrowed,
+        counts.waits + (priced.staged ? 0 : waits_across_),
+        cycles_of(priced.lines),
+        priced.staged ? (priced.lanes > 1 ? kTurned : kMoved) * priced.staged->elements +
+                            kLoad * priced.staged->reads / static_cast<double>(priced.lanes)
+                      : 0};
   }
   /// The counts where what is read across is read from arrays of the tile, which are filled by whole vectors.
   static PlainCpuCounts by_arrays(PlainCpuCounts counts, const StagedTiles& staged, std::int64_t lanes) {
@@ -237,7 +244,7 @@ class PlainCpuEnumerator {
 
   void add(int lane, std::int64_t lanes, const RegisterTile& tile, std::int64_t strip = 0, const Parts* parts = nullptr,
            const StagedTiles* staged = nullptr) {
-    if (strip > 0 && (strip > extent(lane) || lane != counts_.order.front())) return;
+    if (strip > 0 && (strip > extent(lane) || lane != counts_.order.front() || !kernel::has_strips(program_))) return;
     if (parts == nullptr && staged == nullptr && least_us(lane, lanes, tile) > bound_us_) return;
     const auto count = program_.indices.size();
     Priced priced{lane, lanes, tile, strip, parts, staged, false, 0, 0, 0, {}, {}};
@@ -475,7 +482,8 @@ class PlainCpuEnumerator {
   double least_of_lines_ = 0;              ///< cycles
   double waits_across_ = 0;                ///< cycles of all points, of operands that are not staged
   std::optional<OperationCounts> parted_;  ///< of the statements in parts
-  bool lanes_ = false, sums_ = false;
+  std::optional<DType> lane_type_;         ///< none: values are computed one by one
+  bool sums_ = false;
   std::size_t most_ = 1;  ///< of candidates
   double bound_us_ = 0;   ///< of times that are of use
   std::vector<Priced> priced_;

@@ -321,6 +321,8 @@ OperationCounts count_operations(const ir::Program& program, const std::vector<s
       counts.loads.push_back(std::move(counted));
     } else if (!cast) {
       counts.operations.push_back(std::move(counted));
+    } else if (is_half(node.type) || is_half(program.nodes[static_cast<std::size_t>(node.operand[0])].type)) {
+      counts.conversions.push_back(std::move(counted));
     }
   }
   for (const auto& statement : program.statements) {

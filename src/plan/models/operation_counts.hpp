@@ -25,6 +25,7 @@ struct CountedNode {
 struct OperationCounts {
   std::vector<bool> free;  ///< per index
   std::vector<CountedNode> loads, operations;
+  std::vector<CountedNode> conversions;   ///< from half types and to them, which are no operations
   std::vector<CountedNode> shared_tests;  ///< predicates of guards that a register tile tests for all its points first
   std::vector<int> order;                 ///< free indices, fastest of the first statement's output first
   bool sequential = false;                ///< a statement is a scan or a compaction

@@ -28,6 +28,7 @@ class Rounds {
     counts_.rounds += rounds;
     for (const auto& load : operations.loads) count_load(load);
     for (const auto& operation : operations.operations) count_operation(operation);
+    for (const auto& conversion : operations.conversions) count_conversion(conversion);
     for (const auto& test : operations.shared_tests) {
       if (values(test) > 1) add(counts_.arithmetic, test);
     }
@@ -64,6 +65,7 @@ class Rounds {
       const auto elements = times(load) * static_cast<double>(lanes_);
       counts_.gathered += elements;
       if (lanes_ > 4) counts_.gathered_wide += elements;
+      if (is_half(node(load).type)) counts_.gathered_half += elements;
     }
   }
 
@@ -80,6 +82,11 @@ class Rounds {
       if (operation.summed) counts_.summed += times(operation);
     }
     if (n.kind == NodeKind::reduce) counts_.waits += waits(operation);
+  }
+
+  void count_conversion(const CountedNode& cast) {
+    const auto from = program_.nodes[static_cast<std::size_t>(node(cast).operand[0])].type;
+    (is_half(from) ? counts_.widened : counts_.narrowed) += times(cast);
   }
 
   double waits(const CountedNode& sum) const {
@@ -125,10 +132,13 @@ PlainCpuCounts& PlainCpuCounts::operator+=(const PlainCpuCounts& more) {
   loads += more.loads;
   gathered += more.gathered;
   gathered_wide += more.gathered_wide;
+  gathered_half += more.gathered_half;
   arithmetic += more.arithmetic;
   summed += more.summed;
   complex += more.complex;
   others += more.others;
+  widened += more.widened;
+  narrowed += more.narrowed;
   waits += more.waits;
   return *this;
 }

@@ -20,10 +20,13 @@ struct PlainCpuCounts {
   Work loads;
   double gathered = 0;       ///< elements of vectors that are loaded one by one
   double gathered_wide = 0;  ///< of these, of vectors of more than four
+  double gathered_half = 0;  ///< of these, of two bytes
   Work arithmetic;           ///< operations on real numbers and integers that ir::is_counted
   double summed = 0;         ///< instructions of these that are one with the addition to a sum
   double complex = 0;        ///< the same on complex numbers
   Work others;               ///< comparisons, selections, signs, tests of guards
+  double widened = 0;        ///< conversions, of vectors or single values, of a half type
+  double narrowed = 0;       ///< and to one
   /// Cycles in which the sums of a register tile wait for those of the term before: the fewer, the longer. In part, of
   /// what is left: short sums of other points go on beside it.
   double waits = 0;
