@@ -98,15 +98,16 @@ class Rounds {
     return part * sum.times * rounds_ * std::max(0.0, kLatencyOfSum - 0.5 * values(sum));
   }
 
-  /// Rows take as many additions as their length has bits, and one of what came before.
+  /// Rows take as many additions as their length has bits, and one of what came before. Of lanes each has a scan of its
+  /// own, also where what is scanned is the same for all of them.
   void add_scan(const CountedNode& scan) {
     const auto& n = node(scan);
-    const int row = on_lanes(scan) ? 1 : kernel::scan_row(program_, n);  // of lanes each has a scan of its own
+    const int row = lanes_ > 1 ? 1 : kernel::scan_row(program_, n);
     const auto extent = program_.indices[static_cast<std::size_t>(n.over[0])].extent;
     const auto left = row > 1 ? extent % row : extent, rows = (extent - left) / row;
     const double scans = extent > 0 ? scan.times * rounds_ / static_cast<double>(extent) : 0;
     const double vectors = static_cast<double>(rows) * (std::log2(row) + 1), single = static_cast<double>(left);
-    const auto together = on_lanes(scan) ? static_cast<double>(lanes_) : 1;
+    const auto together = static_cast<double>(std::max<std::int64_t>(lanes_, 1));
     counts_.arithmetic += {scans * (vectors + single), scans * (vectors * row + single) * together};
   }
 
