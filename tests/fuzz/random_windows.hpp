@@ -76,9 +76,9 @@ struct Windows {
     std::string over, value;
     std::vector<Axis> result;
     const auto names = [](const std::vector<Axis>& axes) {
-      std::string text;
-      for (const auto& axis : axes) text += " " + axis.slot;
-      return text;
+      std::string list;
+      for (const auto& axis : axes) list += " " + axis.slot;
+      return list;
     };
     if (what == convolution) {
       value = fmt::format("sum(c{}, {}*{})", names(windows), x, input("w", with({k, c}, windows)));

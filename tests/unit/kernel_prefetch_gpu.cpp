@@ -51,7 +51,7 @@ TEST_CASE("blocks fetch the runs of the result that they add to") {
   const auto text = print(kernel);
   CHECK_THAT(text, Catch::Matchers::ContainsSubstring("prefetch 576 of C["));
   const auto source =
-      codegen::emit(program, {"", parse_directives(kTiles + kRest + "prefetch")}, Target::cuda, {"sm_90"});
+      codegen::emit(program, {"", parse_directives(kTiles + kRest + "prefetch")}, Target::cuda, {"sm_90", "", ""});
   CHECK_THAT(source.text, Catch::Matchers::ContainsSubstring("prefetch_run<2304>(C + "));
   CHECK_THAT(source.text, Catch::Matchers::ContainsSubstring("if (t < 10 && 5 * d0 + d_run < 7)"));
 }
