@@ -2,6 +2,8 @@
 // directive that makes it.
 #include "catch.hpp"
 #include "ir/builder.hpp"
+#include "kernel/build.hpp"
+#include "kernel/interpret/execute.hpp"
 #include "kernel/print.hpp"
 #include "kernel/schedule.hpp"
 #include "lower/lower_program.hpp"
@@ -40,6 +42,44 @@ ir::Program fields() {
   return b.finish();
 }
 
+/// y[a, b] = what x[a, :] adds up to up to b, of terms that are not 1; exclusively from w[a] on.
+ir::Program scans(bool exclusive) {
+  constexpr std::int64_t kRows = 37, kLength = 19;
+  ir::Builder b;
+  b.program.exact = false;
+  b.program.indices = {{"a", kRows}, {"b", kLength}};
+  b.program.buffers = {{"x", DType::f64, false, 0, kRows * kLength - 1, 64},
+                       {"w", DType::f64, false, 0, kRows - 1, 64},
+                       {"y", DType::f64, true, 0, kRows * (kLength + 1) - 1, 64}};
+  const auto x = b.load(0, {{kLength, 1}, 0});
+  const auto value = exclusive ? b.scan(ir::OpCode::add, x, 1, true, b.load(1, {{1, 0}, 0}))
+                               : b.scan(ir::OpCode::add, b.op(ir::OpCode::mul, DType::f64, x, x), 1, false);
+  b.store(2, {{kLength + 1, 0}, 0}, value, 1);
+  return b.finish();
+}
+ir::Program inclusive() { return scans(false); }
+ir::Program exclusive() { return scans(true); }
+/// The same prefixes for all rows: what is scanned is one value.
+ir::Program counted() {
+  ir::Builder b;
+  b.program.exact = false;
+  b.program.indices = {{"a", 37}, {"b", 19}};
+  b.program.buffers = {{"y", DType::f64, true, 0, 37 * 20 - 1, 64}};
+  b.store(0, {{20, 0}, 0}, b.scan(ir::OpCode::add, b.constant(0.25, DType::f64), 1, false), 1);
+  return b.finish();
+}
+
+/// What of x[a, :] is not 0, from y[20 a] on.
+ir::Program compacted() {
+  ir::Builder b;
+  b.program.exact = false;
+  b.program.indices = {{"a", 37}, {"b", 19}};
+  b.program.buffers = {{"x", DType::i32, false, 0, 37 * 19 - 1, 64}, {"y", DType::i32, true, 0, 37 * 20 - 1, 64}};
+  const auto x = b.load(0, {{19, 1}, 0});
+  b.store(1, {{20, 0}, 0}, b.compact(x, x, b.constant(0, DType::i64), 1), 1);
+  return b.finish();
+}
+
 ir::Program group() {
   return lowered(
       "index a = 7\nindex b = 6\nindex c = 19\nindex k = 5\nindex l = 3\ninput A(a, b, k) : f64\ninput B(k, c) : f64\n"
@@ -56,6 +96,8 @@ const std::string kCarried =
 const std::string kSums = "tile a:8:4; tile b:8; order task a0 serial b0 a1; lanes b 8";
 const std::string kStrips =
     "tile p:256:8; order task p0 serial p1; lanes p 8; strip 128; part 1 3; part 2; nontemporal";
+const std::string kColumns = "tile a:16; order serial a0; lanes a 8";
+const std::string kPairs = "tile a:16:8; order task a0 thread a; threads 8";
 const std::string kThreads = "tile p:256:64; order task p0 thread p; threads 64";
 const std::string kTogether = "order task a b; threads 64; cooperative 32";
 const std::string kAtom =
@@ -88,6 +130,8 @@ const Family kFamilies[] = {
     {product, kSums, Target::cpu, "B", "tile a:8:4"},
     {fields, kStrips, Target::cpu, "w", "tile p:256:8"},
     {fields, kThreads, Target::cuda, "w", "tile p:256:64"},
+    {inclusive, kColumns, Target::cpu, "x", "tile a:16"},
+    {exclusive, kPairs, Target::cuda, "w", "tile a:16:8"},
     {product, kTogether, Target::cuda, "B", "order task a b"},
     {product, kAtom, Target::cuda, "A", "stage A at k0 async pad 4 a k"},
     {product, kAtom, Target::cuda, "B", "stage B at k0 async k b"},
@@ -167,6 +211,36 @@ TEST_CASE("each directive changes the tree that those before it made") {
   }
 }
 
+TEST_CASE("scans of several points of a worker are those of each, after every directive") {
+  for (const auto& text : {kColumns, kPairs}) {
+    const auto target = text == kPairs ? Target::cuda : Target::cpu;
+    const Schedule schedule{{}, parse_directives(text)};
+    for (const auto& made : {inclusive, exclusive, counted}) {
+      const auto program = made();
+      std::vector<double> x(37 * 19), w(37), want(37 * 20, -1);
+      for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<double>(k % 11);
+      for (std::size_t a = 0; a < w.size(); ++a) {
+        w[a] = static_cast<double>(a);
+        double sum = made == exclusive ? w[a] : 0;
+        for (std::size_t b = 0; b < 19; ++b) {
+          if (made == exclusive) want[20 * a + b] = sum;
+          sum += made == counted ? 0.25 : made == exclusive ? x[19 * a + b] : x[19 * a + b] * x[19 * a + b];
+          if (made != exclusive) want[20 * a + b] = sum;
+        }
+        if (made == exclusive) want[20 * a + 19] = sum;
+      }
+      for (std::size_t count = 1; count <= schedule.directives.size(); ++count) {
+        const auto tree = kernel::expand(build(program, schedule, target, count));
+        INFO(print(tree));
+        std::vector<double> y(want.size(), -1);
+        execute(tree, made == counted ? std::vector<void*>{y.data()} : std::vector<void*>{x.data(), w.data(), y.data()},
+                {});
+        CHECK(y == want);
+      }
+    }
+  }
+}
+
 TEST_CASE("what is wrong with a part of a schedule is said of the directive that brings it") {
   CHECK(fault(product(), "order thread a b; threads 1024", Target::cuda) ==
         "schedule: order thread a b: a block has at most 1024 threads");
@@ -175,6 +249,10 @@ TEST_CASE("what is wrong with a part of a schedule is said of the directive that
   CHECK(fault(moved(), "order; stage A shared b:40 a:48; layout b:1 a:41 elements 50000; write a:48 b:40; threads 64",
               Target::cuda)
             .ends_with("(made by \"layout b:1 a:41 elements 50000\")"));
+  CHECK(fault(inclusive(), "tile a:2:1; order task a0 thread a; threads 32; cooperative 32", Target::cuda) ==
+        "schedule: cooperative 32: threads share the scan of one point at a time");
+  CHECK(fault(compacted(), "tile a:8; order serial a0", Target::cpu) ==
+        "schedule: order serial a0: a worker compacts the values of one point at a time");
   auto other = kSections;
   other.replace(other.rfind("order task a0"), 13, "order serial a0");
   CHECK(fault(group(), other, Target::cpu) == "schedule: order serial a0: all sections of a group have the same tasks");

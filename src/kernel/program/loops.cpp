@@ -162,6 +162,12 @@ class LoopMaker {
       registers = std::min(registers * made_.register_tile[q], kMostRegisters + 1);
     }
     if (registers > kMostRegisters) fail(fmt::format("a worker has more than {} values in registers", kMostRegisters));
+    if (registers > 1 && has(ir::NodeKind::compact)) fail("a worker compacts the values of one point at a time");
+  }
+
+  bool has(ir::NodeKind kind) const {
+    return std::any_of(program_.nodes.begin(), program_.nodes.end(),
+                       [&](const ir::Node& node) { return node.kind == kind; });
   }
 
   /// Loops without an order: over all values on a CPU, of as many as a block has threads for on a GPU.
@@ -242,15 +248,18 @@ class LoopMaker {
     made_.register_tile[q] /= count;
   }
 
+  bool has_registers() const {
+    return std::any_of(made_.register_tile.begin(), made_.register_tile.end(),
+                       [](std::int64_t values) { return values != 1; });
+  }
+
   void strip(std::int64_t points) {
     if (made_.lanes == 1) fail("strips are made of lanes, of which there are none");
     const bool sums = std::any_of(program_.nodes.begin(), program_.nodes.end(),
                                   [](const ir::Node& node) { return !node.over.empty(); });
-    const bool tiled = std::any_of(made_.register_tile.begin(), made_.register_tile.end(),
-                                   [](std::int64_t values) { return values != 1; });
     if (sums) fail("strips are of programs without sums and scans");
     if (!has_strips(program_)) fail("strips are of tensors of one type");
-    if (tiled) fail("a point of a strip is one vector");
+    if (has_registers()) fail("a point of a strip is one vector");
     if (points % made_.lanes != 0) fail(fmt::format("a strip is whole vectors of {}", made_.lanes));
     if (made_.inner.front() != made_.lane) fail("strips run along the innermost loop");
     made_.strip = points;
@@ -323,6 +332,7 @@ class LoopMaker {
       fail(fmt::format("a tile has places for {} groups of threads", made_.positions()));
     if (!made_.members.empty() && places() != count)
       fail(fmt::format("the tiles of the sum have places for {} threads", places()));
+    if (count > 1 && has_registers() && has(ir::NodeKind::scan)) fail("threads share the scan of one point at a time");
     made_.cooperative_threads = static_cast<int>(count);
     if (sizes.size() == 1) return;
     if (sizes[1] > kMostItems) fail(fmt::format("a thread takes at most {} items", kMostItems));

@@ -152,6 +152,8 @@ class PointBuilder {
   // ---- point_store.cpp
   void add_statement(const ir::Statement& statement);
   void add_store(const ir::Statement& statement);
+  /// Indices of which a statement has several values in the register tile.
+  IndexSet results() const;
   void store_lanes(const ir::Statement& statement, const Affine& first, Value value);
   void store_vectors(const ir::Statement& statement, int along, IndexSet set, If guard, Value value);
   std::vector<Condition> store_guard(const IndexSet& set) const;
@@ -200,6 +202,9 @@ class PointBuilder {
   /// Registers of the values of a set of unrolled indices.
   int add_registers(const std::string& stem, DType type, const IndexSet& set, int lanes);
   int lanes_of(ir::NodeId id) const { return on_lanes(id) ? block_.lanes : 1; }
+  /// Registers of a set begin with a value, of each of its places.
+  void define(int array, const IndexSet& set, Value value);
+  void store(int array, const IndexSet& set, Value value);
   Access cell(int array, const IndexSet& set) const;
   Value value_of(int array, const IndexSet& set) const;
   /// Of what lies past the end, the last element that exists.

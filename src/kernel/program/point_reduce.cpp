@@ -145,14 +145,7 @@ int PointBuilder::start_value(NodeId id, const std::string& stem, OpCode op) {
   const auto set = unrolled(id);
   const auto type = node(id).type;
   const auto array = add_registers(stem, type, set, lanes_of(id));
-  if (set.none()) {
-    body_.add(Define{array, identity_of(op, type)});
-    return array;
-  }
-  body_.add(Declare{array});
-  const int loops = open_unrolled(set);
-  body_.add(Store{cell(array, set), identity_of(op, type)});
-  body_.close(loops);
+  define(array, set, identity_of(op, type));
   return array;
 }
 

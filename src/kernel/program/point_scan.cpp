@@ -41,15 +41,25 @@ void PointBuilder::add_total(const ir::Statement& statement, int running, std::i
 }
 
 void PointBuilder::store_scanned(const ir::Statement& statement, const ir::Affine& at, int running) {
-  if (block_.lanes > 1) return store_lanes(statement, offset(at), value_of(running, {}));
-  body_.add(Store{{statement.buffer, {offset(at)}}, value_of(running, {})});
+  const auto set = results();
+  auto first = offset(at);
+  const auto when = store_guard(set);
+  const int loops = open_unrolled(set);
+  if (!when.empty()) body_.open(If{when, {}, {}});
+  if (block_.lanes > 1) {
+    store_lanes(statement, first, value_of(running, set));
+  } else {
+    body_.add(Store{{statement.buffer, {std::move(first)}}, value_of(running, set)});
+  }
+  body_.close(loops + (when.empty() ? 0 : 1));
 }
 
 int PointBuilder::start_running(const ir::Node& n) {
-  if (n.operand[1] >= 0) prepare(n.operand[1], IndexSet());
+  const auto set = results();
+  if (n.operand[1] >= 0) prepare(n.operand[1], set);
   auto start = n.operand[1] >= 0 ? value(n.operand[1]) : identity_of(n.op, n.type);
-  const auto running = add_registers("running", n.type, {}, block_.lanes);
-  body_.add(Define{running, std::move(start)});
+  const auto running = add_registers("running", n.type, set, block_.lanes);
+  define(running, set, std::move(start));
   return running;
 }
 
@@ -63,7 +73,7 @@ void PointBuilder::add_scan(const ir::Statement& statement) {
   const auto running = start_running(n);
   if (extent(q) > 0) {
     hoist(n.operand[0], IndexSet().set(static_cast<std::size_t>(q)));
-    if (const int length = cpu() && block_.lanes == 1 ? scan_row(program_, n) : 1; length > 1) {
+    if (const int length = cpu() && block_.lanes == 1 && results().none() ? scan_row(program_, n) : 1; length > 1) {
       Sweep sweep{enter_index(q), {}, Affine(extent(q)), {}};
       sweep.parts.push_back({length, body_.collect([&] { add_scanned_row(statement, running, length); })});
       if (extent(q) % length != 0)
@@ -83,11 +93,12 @@ void PointBuilder::add_scanned_value(const ir::Statement& statement, int running
   const auto& n = node(statement.value);
   open_scope();
   // Where the element stands that is stored: the scan may be in place.
-  const auto item = n.exclusive ? add_registers("item", n.type, {}, block_.lanes) : running;
-  if (n.exclusive) body_.add(Define{item, value_of(running, {})});
-  accumulate(n.operand[0], cell(item, {}), n.op, IndexSet());
+  const auto set = results();
+  const auto item = n.exclusive ? add_registers("item", n.type, set, block_.lanes) : running;
+  if (n.exclusive) define(item, set, value_of(running, set));
+  accumulate(n.operand[0], cell(item, set), n.op, set);
   store_scanned(statement, places(statement), running);
-  if (n.exclusive) body_.add(Store{cell(running, {}), value_of(item, {})});
+  if (n.exclusive) store(running, set, value_of(item, set));
   close_scope();
 }
 

@@ -81,9 +81,14 @@ std::vector<Condition> PointBuilder::store_guard(const IndexSet& set) const {
   return when;
 }
 
-void PointBuilder::add_store(const ir::Statement& statement) {
+IndexSet PointBuilder::results() const {
   IndexSet set;
   for (std::size_t q = 0; q < free_.size(); ++q) set[q] = free_[q] && unrolled_[q];
+  return set;
+}
+
+void PointBuilder::add_store(const ir::Statement& statement) {
+  const auto set = results();
   auto id = statement.value;
   If inner;
   inner.when = store_guard(set);

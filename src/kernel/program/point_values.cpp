@@ -29,6 +29,21 @@ int PointBuilder::add_registers(const std::string& stem, DType type, const Index
   return kernel_.add_array(std::move(array));
 }
 
+void PointBuilder::define(int array, const IndexSet& set, Value value) {
+  if (set.none()) {
+    body_.add(Define{array, std::move(value)});
+  } else {
+    body_.add(Declare{array});
+    store(array, set, std::move(value));
+  }
+}
+
+void PointBuilder::store(int array, const IndexSet& set, Value value) {
+  const int loops = open_unrolled(set);
+  body_.add(Store{cell(array, set), std::move(value)});
+  body_.close(loops);
+}
+
 Access PointBuilder::cell(int array, const IndexSet& set) const {
   Access access{array, {}, kernel_.array(array).lanes};
   for (std::size_t q = 0; q < block_.register_tile.size(); ++q) {
