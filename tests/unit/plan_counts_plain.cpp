@@ -14,6 +14,7 @@
 #include "catch.hpp"
 #include "fuzz/random_program.hpp"
 #include "fuzz/seeds.hpp"
+#include "ir/builder.hpp"
 #include "ir/passes/canonical.hpp"
 #include "kernel/build.hpp"
 #include "kernel/expand.hpp"
@@ -200,6 +201,29 @@ TEST_CASE("conversions of half types are counted by vectors, where they are gath
   }
   CHECK(along.gathered_half == 0);
   CHECK(across.gathered_half == kElements);
+}
+
+TEST_CASE("one value for all lanes is loaded once a vector, also where these are stored apart") {
+  // y[3 a] = x[0]
+  ir::Builder b;
+  b.program.indices = {{"a", 195}};
+  b.program.buffers = {{"x", DType::f64, false, 0, 0, 64}, {"y", DType::f64, true, 0, 582, 64}};
+  b.store(1, {{3}, 0}, b.load(0, {{0}, 0}));
+  const ir::Program program = ir::canonicalise(b.finish());
+  double x = 7;
+  int vectors = 0;
+  for (const auto& candidate : plan::plain_candidates(program, plan::CpuModel(), 24)) {
+    std::vector<double> y(583);
+    const auto tree = kernel::expand(kernel::build(program, candidate.schedule, kernel::Target::cpu));
+    const Totals model(*candidate.plain), executed(kernel::execute(tree, {&x, y.data()}, {}), tree);
+    INFO(kernel::print(tree) << "executed " << executed.text() << ", model " << model.text());
+    CHECK(executed.loads == model.loads);
+    const bool by_vectors = says(candidate.schedule, "v2");
+    if (by_vectors) CHECK(executed.loads == 97 + 1);
+    vectors += by_vectors;
+    for (std::size_t k = 0; k < y.size(); ++k) CHECK(y[k] == (k % 3 == 0 ? 7 : 0));
+  }
+  CHECK(vectors > 0);
 }
 
 TEST_CASE("a loop that a guard of indices ends counts as long as its index is") {

@@ -174,8 +174,9 @@ void PointBuilder::store_lanes(const ir::Statement& statement, const Affine& fir
   } else {
     // Lanes that lie apart, one by one; what they share is computed once.
     const bool vector = value.lanes() > 1;
+    const bool loaded = value.kind == Value::Kind::load && kernel_.array(value.access.array).space != Space::registers;
     auto lane = value;
-    if (vector || value.kind == Value::Kind::op) {
+    if (vector || loaded || value.kind == Value::Kind::op) {
       const auto result = add_registers("result", value.type, {}, value.lanes());
       lane = value_of(result, {});
       body_.add(Define{result, std::move(value)});
