@@ -5,7 +5,7 @@ target_compile_definitions(run_program_files PRIVATE RICCI_PROGRAMS_DIR="${PROJE
 if(no_numpy OR NOT RICCI_TOOLS)
   message(STATUS "tests of the examples' programs: left out, they need the command line and Python's numpy")
 else()
-  foreach(group grid gravity chemistry interactions windows)
+  foreach(group grid gravity chemistry interactions windows slices)
     set(command ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/programs.py ${group})
     if(RICCI_CPU)
       add_test(NAME run.programs_${group} COMMAND ${command} cpu $<TARGET_FILE:ricci_command> ${PROJECT_SOURCE_DIR}/examples)

@@ -2,7 +2,7 @@
 """Runs the programs of examples/programs on data whose results are known from elsewhere: NumPy's einsum, exact solutions,
 reference energies.
 
-usage: programs.py GROUP DEVICE RICCI EXAMPLES     GROUP: grid gravity chemistry interactions windows; DEVICE: cpu gpu
+usage: programs.py GROUP DEVICE RICCI EXAMPLES     GROUP: grid gravity chemistry interactions windows slices; DEVICE: cpu gpu
 
 Each run is also compared with the interpreter, by --verify, so that both are held to the same references.
 """
@@ -30,7 +30,7 @@ class Programs:
     def __init__(self, device, ricci, programs, folder):
         self.device, self.ricci, self.programs, self.folder = device, ricci, programs, pathlib.Path(folder)
 
-    def __call__(self, name, inputs, outputs, params=None, extents=None, verify=True):
+    def __call__(self, name, inputs, outputs, params=None, extents=None, verify=True, limit=None):
         command = [self.ricci, "run", str(self.programs / f"{name}.ricci"), "--device", self.device]
         for key, values in inputs.items():
             file = self.folder / f"{key}.npy"
@@ -39,6 +39,8 @@ class Programs:
         command += [f"{key}={value}" for key, value in (params or {}).items()]
         for key, value in (extents or {}).items():
             command += ["--extent", f"{key}={value}"]
+        if limit is not None:
+            command += ["--workspace-limit", str(limit)]
         for key in outputs:
             command += ["-o", f"{key}={self.folder / f'out_{key}.npy'}"]
         if verify:
@@ -320,6 +322,21 @@ def windows(run, rng):
     expect_close("convolution and pooling", found, seen(y, -np.inf).max((4, 5)), 1e-14)
 
 
+def slices(run, rng):
+    """Steps with all of their workspace, and block by block of a part of it."""
+    shape = dict(zip("bhqkd", (2, 3, 24, 32, 8)))
+    Q, K, V = (rng.uniform(-1, 1, [shape[axis] for axis in axes]).astype(np.float32) for axes in ("bhqd", "bhkd", "bhkd"))
+    scores = np.exp(0.25 * np.einsum("bhqd,bhkd->bhqk", Q, K))
+    wanted = np.einsum("bhqk,bhkd->bhqd", scores / scores.sum(3, keepdims=True), V)
+    x, y, v = (rng.uniform(-1, 1, size).astype(np.float32) for size in ((96, 4), (80, 4), 80))
+    sums = np.exp(-0.5 * ((x[:, None] - y) ** 2).sum(2)) @ v
+    for limit in None, 16384, 4096:
+        found, = run("attention", {"Q": Q, "K": K, "V": V}, ["O"], {"scale": 0.25}, limit=limit)
+        expect_close(f"attention within {limit}", found, wanted, 1e-5)
+        found, = run("kernel_sum", {"x": x, "y": y, "v": v}, ["z"], limit=limit)
+        expect_close(f"sums of a kernel within {limit}", found, sums, 1e-5)
+
+
 def main():
     group, device, ricci, examples = sys.argv[1:5]
     examples = pathlib.Path(examples)
@@ -337,7 +354,7 @@ def main():
                 for folder in ("h2o_ccpvdz", "co_sto3g"):
                     chemistry(run, examples / "data" / folder)
             else:
-                {"grid": grid, "gravity": gravity_fields, "interactions": interactions, "windows": windows}[group](run, rng)
+                {"grid": grid, "gravity": gravity_fields, "interactions": interactions, "windows": windows, "slices": slices}[group](run, rng)
         except Failure as failure:
             print(failure)
             return 1
