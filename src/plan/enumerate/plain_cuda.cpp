@@ -174,6 +174,7 @@ class PlainCudaEnumerator {
     for (const int cooperative_threads : {32, 256}) {
       if (!cooperates_ || reduced_points() < cooperative_threads) continue;
       list.push_back(group_shape(program_, counts_, cooperative_threads));
+      if (products_) list.back().members.clear();  // group_shapes() has theirs
       if (products_ || cooperative_threads > kernel::kWarp || order.empty()) continue;
       const int longest =
           *std::max_element(order.begin(), order.end(), [&](int x, int y) { return extent(x) < extent(y); });
