@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/launches.hpp"
 #include "ir/types.hpp"
 #include "ir/workspace.hpp"
 #include "ricci/error.hpp"
@@ -172,17 +173,10 @@ void interpret(const Sequence& sequence, const std::vector<void*>& storages, con
     for (const int param : step.param) values.push_back(params[static_cast<std::size_t>(param)]);
     interpret(step.program, buffers, values);
   };
-  for (std::size_t k = 0; k < sequence.steps.size();) {
-    const auto* const slice = sequence.slice_of(k);
-    if (slice == nullptr) {
-      run(sequence.steps[k++], {});
-      continue;
-    }
-    for (std::int64_t block = 0; block < slice->blocks(); ++block) {
-      const auto values = slice->values(block);
-      for (k = slice->first; k < slice->last; ++k) run(sequence.steps[k], values);
-    }
-  }
+  for_each_launch(sequence.steps.size(), sequence.slices, [&](std::size_t step, const BlockValues& block) {
+    run(sequence.steps[step], block);
+    return true;
+  });
 }
 
 }  // namespace ricci::ir

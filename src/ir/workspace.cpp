@@ -34,12 +34,12 @@ std::vector<Lifetime> lifetimes(const Sequence& sequence) {
   return list;
 }
 
+}  // namespace
+
 std::int64_t bytes_of(const Storage& storage) {
   const auto bytes = std::max<std::int64_t>(storage.last - storage.first + 1, 0) * size_of(storage.type);
   return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
 }
-
-}  // namespace
 
 WorkspaceLayout workspace_layout(const Sequence& sequence) {
   const auto& storages = sequence.storages;

@@ -11,6 +11,9 @@ namespace ricci::ir {
 /// Bytes between places of a workspace that storages may begin at.
 inline constexpr std::int64_t kWorkspaceAlignment = 256;
 
+/// That a storage takes of a workspace.
+std::int64_t bytes_of(const Storage& storage);
+
 struct WorkspaceLayout {
   /// Per storage of the sequence, in bytes from the workspace's first one: where its lowest element lies. -1 for a
   /// storage of the caller's.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "frontend/problem.hpp"
+#include "ir/launches.hpp"
 #include "ir/sequence.hpp"
 #include "kernel/matrix_product.hpp"
 #include "plan/plan.hpp"
@@ -142,7 +143,9 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
                 void* stream, runtime::Watch* watch) const;
   /// f(step, block) in the order of a call, until it returns false: `block` is that of run_step().
   template <class F>
-  void for_each_launch(const F& f) const;
+  void for_each_launch(const F& f) const {
+    ir::for_each_launch(steps.size(), slices, f);
+  }
   std::int64_t launches_of(std::size_t step) const noexcept;  ///< blocks of its slice, or 1
   void run_cpu(const runtime::GeneratedKernel& kernel, double work, void* const* args, runtime::Watch* watch) const;
   void run_cpu(const runtime::LibraryProduct& product, double work, const runtime::ProductCall& call,
@@ -153,26 +156,6 @@ struct __attribute__((visibility("hidden"))) Plan::Impl {
   /// f(step) of all steps, under a heading each where there are several: "<comment> step 2 of 3: W0, C -> D".
   std::string text(const char* comment, const std::function<std::string(const Step&)>& f) const;
 };
-
-template <class F>
-void Plan::Impl::for_each_launch(const F& f) const {
-  auto slice = slices.begin();
-  for (std::size_t k = 0; k < steps.size(); ++k) {
-    if (slice == slices.end() || k < slice->first) {
-      if (!f(k, ir::BlockValues())) return;
-      continue;
-    }
-    const auto blocks = slice->blocks();
-    for (std::int64_t block = 0; block < blocks; ++block) {
-      const auto values = slice->values(block);
-      for (k = slice->first; k < slice->last; ++k) {
-        if (!f(k, values)) return;
-      }
-    }
-    k = slice->last - 1;
-    ++slice;
-  }
-}
 
 /// Memory of packed operands.
 struct __attribute__((visibility("hidden"))) Packed::Impl {

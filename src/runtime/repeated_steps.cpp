@@ -10,7 +10,7 @@
 namespace ricci::runtime {
 namespace {
 
-std::size_t at(int k) { return static_cast<std::size_t>(k); }
+using ir::at;
 
 std::vector<int> written_by(const ir::Step& step) {
   std::vector<int> written;

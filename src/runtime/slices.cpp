@@ -17,11 +17,6 @@
 namespace ricci::runtime {
 namespace {
 
-std::int64_t bytes_of(const ir::Storage& storage) {
-  const auto bytes = std::max<std::int64_t>(storage.last - storage.first + 1, 0) * size_of(storage.type);
-  return (bytes + ir::kWorkspaceAlignment - 1) / ir::kWorkspaceAlignment * ir::kWorkspaceAlignment;
-}
-
 /// Storages of the workspace, the largest first.
 std::vector<int> largest(const ir::Sequence& sequence, std::size_t most) {
   std::vector<int> list;
@@ -29,7 +24,7 @@ std::vector<int> largest(const ir::Sequence& sequence, std::size_t most) {
     if (sequence.storages[k].role == ir::Role::workspace) list.push_back(static_cast<int>(k));
   }
   std::stable_sort(list.begin(), list.end(), [&](int x, int y) {
-    return bytes_of(sequence.storages[ir::at(x)]) > bytes_of(sequence.storages[ir::at(y)]);
+    return ir::bytes_of(sequence.storages[ir::at(x)]) > ir::bytes_of(sequence.storages[ir::at(y)]);
   });
   if (list.size() > most) list.resize(most);
   return list;
@@ -167,7 +162,7 @@ class Run {
     std::int64_t bytes = 0;
     for (std::size_t k = 0; k < whole_.storages.size(); ++k) {
       if (whole_.storages[k].role == ir::Role::workspace && !is_own(static_cast<int>(k)))
-        bytes += bytes_of(whole_.storages[k]);
+        bytes += ir::bytes_of(whole_.storages[k]);
     }
     return bytes;
   }

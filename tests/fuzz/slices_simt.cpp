@@ -9,6 +9,7 @@
 #include "fuzz/random_chain.hpp"
 #include "fuzz/seeds.hpp"
 #include "fuzz/simt_sequence.hpp"
+#include "ir/launches.hpp"
 #include "lower/lower_program.hpp"
 #include "ricci/program.hpp"
 #include "runtime/slices.hpp"
@@ -52,20 +53,11 @@ int check(std::uint64_t seed) {
   }
   ir::interpret(whole, pointers, {});
   const auto more = fuzz::add_workspace(sequence, areas);
-  const auto run = [&](const ir::Step& step, const ir::BlockValues& block) {
-    const auto fault = fuzz::run_step(step, areas, {}, seed, block);
+  ir::for_each_launch(sequence.steps.size(), sequence.slices, [&](std::size_t step, const ir::BlockValues& block) {
+    const auto fault = fuzz::run_step(sequence.steps[step], areas, {}, seed, block);
     if (!fault.empty()) FAIL(fault);
-  };
-  for (std::size_t k = 0; k < sequence.steps.size();) {
-    const auto* const slice = sequence.slice_of(k);
-    if (slice == nullptr) {
-      run(sequence.steps[k++], {});
-      continue;
-    }
-    for (std::int64_t block = 0; block < slice->blocks(); ++block) {
-      for (k = slice->first; k < slice->last; ++k) run(sequence.steps[k], slice->values(block));
-    }
-  }
+    return true;
+  });
   for (std::size_t k = 0; k < want.size(); ++k) {
     const auto* const got = reinterpret_cast<const double*>(areas[k].begin);
     for (std::size_t n = 0; n < want[k].size(); ++n) {

@@ -42,4 +42,11 @@ class Elements {
 void compare(const Program& program, const Inputs& inputs = {});
 inline void compare(std::string_view text, const Inputs& inputs = {}) { compare(Program::parse(text), inputs); }
 
+/// A program as it is printed, which is CHECKed to be read back as it is.
+inline std::string round_trip(std::string_view text) {
+  const auto once = Program::parse(text).print();
+  CHECK(Program::parse(once).print() == once);
+  return once;
+}
+
 }  // namespace ricci::test

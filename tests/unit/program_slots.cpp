@@ -12,16 +12,10 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-std::string round_trip(std::string_view text) {
-  const auto once = Program::parse(text).print();
-  CHECK(Program::parse(once).print() == once);
-  return once;
-}
-
 /// The program does what it says, and is read back from its text.
 void check(std::string_view text) {
   INFO(text);
-  (void)round_trip(text);
+  (void)test::round_trip(text);
   test::compare(text);
 }
 
@@ -83,7 +77,7 @@ TEST_CASE("windows over components, grids and in Einstein mode") {
 }
 
 TEST_CASE("slots are printed as sums") {
-  const auto text = round_trip(
+  const auto text = test::round_trip(
       "index i j = 3; index r\ninput x(2*i+r, j-r+4, 7) : f64; output z(i,j,r) : f64\n"
       "z(i,j,r) = diag(x(r+i*2-0, -r+j+4, 2-1))");
   CHECK_THAT(text, ContainsSubstring("x(2*i+r, j-r+4, 7)"));
@@ -148,7 +142,7 @@ TEST_CASE("what lies outside of a tensor") {
   CHECK_THAT(refused(one + "temp y(i) : f64 outside(0)\ny(i-1) = x(i)"), ContainsSubstring("RangeError"));
   CHECK_THAT(refused(one + "input y(i) : f64 outside(0)\noutput z(i) : f64\nz(i) = y(i+9223372036854775807)"),
              ContainsSubstring("2^58"));
-  CHECK_THAT(round_trip(one + "input y(i) : f64 outside(-inf); input u(i) : f64 outside(0.5)"),
+  CHECK_THAT(test::round_trip(one + "input y(i) : f64 outside(-inf); input u(i) : f64 outside(0.5)"),
              ContainsSubstring("outside(-inf)\ninput u(i) : f64 outside(0.5)"));
 }
 

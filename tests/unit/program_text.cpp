@@ -14,15 +14,9 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-std::string round_trip(std::string_view text) {
-  const auto once = Program::parse(text).print();
-  CHECK(Program::parse(once).print() == once);
-  return once;
-}
-
 /// The right side of the last statement, as printed.
 std::string right_side(const std::string& expression) {
-  const auto text = round_trip(
+  const auto text = test::round_trip(
       "index i j k h = 3; index l m = 4; param s : f64\n"
       "input A(i, j) : f64; input v(i) : f64; input a() : f64; input n(i) : i32; output y(i, j) : f64\n"
       "y(i, j) = " +
@@ -106,7 +100,7 @@ TEST_CASE("declarations are printed as they are read") {
   CHECK_THROWS_WITH(Program::parse(text), ContainsSubstring("TypeError"));  // T cannot hold the complex sum
   auto real = text;
   real.replace(real.find("output T(p) : f64"), 17, "output T(p) : c128");
-  CHECK(round_trip(real) == real);
+  CHECK(test::round_trip(real) == real);
 }
 
 TEST_CASE("expressions keep their order") {
@@ -142,19 +136,19 @@ TEST_CASE("expressions keep their order") {
 }
 
 TEST_CASE("complex numbers") {
-  const auto text = round_trip("output y() : c128\ny() = (1 - 2.5i) * -1i + 3i");
+  const auto text = test::round_trip("output y() : c128\ny() = (1 - 2.5i) * -1i + 3i");
   CHECK_THAT(text, ContainsSubstring("y() = (-2.5 + 2.0i)"));
 }
 
 TEST_CASE("comments, blanks and long statements") {
-  const auto text = round_trip(
+  const auto text = test::round_trip(
       "# a comment\n\n  program p # another\n index i=3\n\tinput A(i):f64;output b(i):f64 # two on a line\n"
       "b(i) = A(i)   # the next line begins with an operator\n   + 2 *\n   A(i) - (1 +\n\n # inside\n 2)\n\n");
   CHECK_THAT(text, ContainsSubstring("b(i) = A(i) + 2*A(i) - 3\n"));
 }
 
 TEST_CASE("nested tensors, symmetry words, diagonals") {
-  const auto text = round_trip(
+  const auto text = test::round_trip(
       "index i j k = 3; grid x\ninput db(i, j) : f64 on x; input dg(i, j, k) : f64 sym(0,1) on x\n"
       "output G(i, j, k) : f64 sym(0,1) on x; output w(i) : f64 on x\n"
       "G(sym(1,0), i, j)[k] = dg(sym(0,1), j, i)[k]\nw(i) = diag(db(i)[i]) + diag(db(i, 0) * db(0, i))");
