@@ -90,9 +90,8 @@ runtime::Entrant Runtime::Impl::parts_of(Plan::Impl& plan, const Step& step) {
     return made;
   }
   auto composite = kernel::composite_of(step.program, step.schedule);
-  if (plan.target.device == Device::cpu) runtime::drop_alignments(composite.sequence);
   for (std::size_t k = 0; k < composite.sequence.steps.size(); ++k) {
-    auto lowered = composite.canonical(k);
+    auto lowered = composite.canonical(k);  // whose names the schedule's directives have: alignments decide on these
     if (plan.target.device == Device::cpu) runtime::drop_alignments(lowered.program);
     Step part;
     part.number = static_cast<int>(k);
@@ -111,6 +110,7 @@ runtime::Entrant Runtime::Impl::parts_of(Plan::Impl& plan, const Step& step) {
     prepare(plan, part);
     made.steps.push_back(std::move(part));
   }
+  if (plan.target.device == Device::cpu) runtime::drop_alignments(composite.sequence);
   made.sequence = std::move(composite.sequence);
   return made;
 }

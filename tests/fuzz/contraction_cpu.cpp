@@ -80,6 +80,15 @@ TEST_CASE("packing of joined axes names its registers in a scope of their own") 
   }
 }
 
+TEST_CASE("what copies leave of a product has the names that its schedule was made for") {
+  RuntimeOptions options;
+  options.cache_dir = "off";
+  Runtime runtime(options);
+  Counts counts;
+  const std::uint64_t seed = 1796065233;  // an addend that is stored closely, operands that are copied
+  CHECK(failure(runtime, seed, counts) == "");
+}
+
 TEST_CASE("the steps of an einsum do not depend on the number of threads") {
   RuntimeOptions runtime_options;
   runtime_options.cache_dir = "off";

@@ -120,6 +120,11 @@ bool check_as_matrices(std::uint64_t seed) {
 
 }  // namespace
 
+TEST_CASE("clusters do not share a sum along what one operand alone has") {
+  const std::uint64_t seed = 1796065232;
+  CHECK(check_copied(seed));
+}
+
 TEST_CASE("random contractions of copied operands and permuted sums are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(410001);
   const int count = fuzz::cases(90) / 2;

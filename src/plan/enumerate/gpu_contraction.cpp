@@ -511,7 +511,8 @@ std::int64_t GpuContraction::result_bytes(const Cut& cut, std::int64_t relaid_el
 DepthShare GpuContraction::share_of(const Tile& depth, int blocks) const {
   DepthShare share;
   for (std::size_t k = 0; k < depth_axes.size(); ++k) {
-    if (depth.is_joined(k)) continue;
+    // Of an index that one operand alone has, copies of the other one do not bring zeros behind the last chunk.
+    if (depth.is_joined(k) || depth_axes[k].is_of_one()) continue;
     const auto chunks = tiles::parts(depth_axes[k].extent, depth.sizes[k]);
     if (chunks <= share.all) continue;
     share.all = chunks;
