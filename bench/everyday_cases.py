@@ -590,6 +590,13 @@ case(
     lambda x, y: torch._int_mm(x, y.T),
 )
 case(
+    "i8mm_nn",
+    ["i8"],
+    "i=4096 j=4096 k=4096; x(i,k) y(k,j) -> z(i,j):i32",
+    "z(i,j) = sum(k, cast(i32, x(i,k))*cast(i32, y(k,j)))",
+    torch._int_mm,
+)
+case(
     "mixed_bf16_f32",
     ["bf16"],
     "i=4096 j=4096 k=4096; x(i,k) y(k,j) -> z(i,j):f32",

@@ -83,27 +83,28 @@ std::string group_function_of(const kernel::Atom& atom, int times) {
   std::vector<std::string> sums, ways;
   for (int k = 0; k < times; ++k) sums.push_back(operands.add(atom.c, fmt::format("d[{}]", k), "+"));
   auto factors = atom.holds_a ? fmt::format("{{{}}}", operands.add(atom.a, "a", "")) : operands.add("l", "a");
-  factors += ", " + operands.add("l", "b") + ", p, 1, 1";
-  // Elements of 32 bits lie along the depth, where they lie in shared memory.
+  // Factors of integers are as they are; others may be negated.
+  factors += ", " + operands.add("l", "b") + (atom.c.type == AtomType::i32 ? ", p" : ", p, 1, 1");
   const auto either_way = [&](const char* name) {
     ways.push_back(fmt::format("int {}", name));
     factors += ", " + operands.add("n", name);
   };
-  if (atom.a.per_register() > 1) {
+  if (kernel::lies_either_way(atom.a.type)) {
     if (!atom.holds_a) either_way("ATransposed");
     either_way("BTransposed");
   }
   const char* type = register_of(atom.a.type).ptx;
+  const auto& sum = register_of(atom.c.type);
   return fmt::format(
-      "{}inline void {}(f32 (&d)[{}][{}], {}, u64 b) {{\n"
+      "{}inline void {}({} (&d)[{}][{}], {}, u64 b) {{\n"
       "  asm volatile(\"{{.reg .pred p; setp.ne.b32 p, 1, 0; \"\n"
-      "               \"wgmma.mma_async.sync.aligned.m{}n{}k{}.f32.{}.{} \"\n"
+      "               \"wgmma.mma_async.sync.aligned.m{}n{}k{}.{}.{}.{} \"\n"
       "               \"{{{}}}, {};}}\"\n"
       "{});\n"
       "}}\n",
-      ways.empty() ? "" : fmt::format("template <{}>\n", fmt::join(ways, ", ")), atom.name, times, atom.c.registers(),
-      atom.holds_a ? "const " + parameter(atom.a, "a") : "u64 a", atom.m * atom.warps, atom.n * times, atom.k, type,
-      type, fmt::join(sums, ", "), factors, operands.text());
+      ways.empty() ? "" : fmt::format("template <{}>\n", fmt::join(ways, ", ")), atom.name, sum.type, times,
+      atom.c.registers(), atom.holds_a ? "const " + parameter(atom.a, "a") : "u64 a", atom.m * atom.warps,
+      atom.n * times, atom.k, sum.ptx, type, type, fmt::join(sums, ", "), factors, operands.text());
 }
 
 }  // namespace

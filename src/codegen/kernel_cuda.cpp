@@ -240,7 +240,7 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
     const auto& sum = kernel_.array(product.d.array);
     parts_.group_products.insert({product.atom, static_cast<int>(sum.shape[1])});
     const auto* a = std::get_if<kernel::SharedMatrix>(&product.a);
-    const bool either_way = kernel::find_atom(product.atom)->a.per_register() > 1;
+    const bool either_way = kernel::lies_either_way(kernel::find_atom(product.atom)->a.type);
     parts_.tensor_core = parts_.tensor_core || (a == nullptr && either_way);
     const auto ways = !either_way    ? std::string()
                       : a != nullptr ? fmt::format("<{:d}, {:d}>", !a->along_depth, !product.b.along_depth)

@@ -142,13 +142,17 @@ inline constexpr std::array<Atom, 12> kAtoms = {{
 
 /// The atoms of wgmma, whose instructions have 8 to 256 columns; `rs`: A from registers, B from shared memory.
 inline constexpr int kGroupWarps = 4, kMostGroupColumns = 256;
-inline constexpr std::array<Atom, 6> kGroupAtoms = {{
+inline constexpr std::array<Atom, 8> kGroupAtoms = {{
     {"wgmma_f16", 16, 8, 16, 90, atoms::a_half(AtomType::f16, 16), atoms::b_half(AtomType::f16, 16),
      atoms::of_c(AtomType::f32, 16), kGroupWarps},
     {"wgmma_bf16", 16, 8, 16, 90, atoms::a_half(AtomType::bf16, 16), atoms::b_half(AtomType::bf16, 16),
      atoms::of_c(AtomType::f32, 16), kGroupWarps},
     {"wgmma_tf32", 16, 8, 8, 90, atoms::a_word(AtomType::tf32, 8), atoms::b_word(AtomType::tf32, 8),
      atoms::of_c(AtomType::f32, 16), kGroupWarps},
+    {"wgmma_i8", 16, 8, 32, 90, atoms::a_byte(AtomType::i8), atoms::b_byte(AtomType::i8),
+     atoms::of_c(AtomType::i32, 16), kGroupWarps},
+    {"wgmma_u8", 16, 8, 32, 90, atoms::a_byte(AtomType::u8), atoms::b_byte(AtomType::u8),
+     atoms::of_c(AtomType::i32, 16), kGroupWarps},
     {"wgmma_rs_f16", 16, 8, 16, 90, atoms::a_half(AtomType::f16, 16), atoms::b_half(AtomType::f16, 16),
      atoms::of_c(AtomType::f32, 16), kGroupWarps, true},
     {"wgmma_rs_bf16", 16, 8, 16, 90, atoms::a_half(AtomType::bf16, 16), atoms::b_half(AtomType::bf16, 16),
@@ -156,6 +160,17 @@ inline constexpr std::array<Atom, 6> kGroupAtoms = {{
     {"wgmma_rs_tf32", 16, 8, 8, 90, atoms::a_word(AtomType::tf32, 8), atoms::b_word(AtomType::tf32, 8),
      atoms::of_c(AtomType::f32, 16), kGroupWarps, true},
 }};
+
+/// Whether a warp group reads elements that lie along the depth or along their own side: those of 16 bits. Others lie
+/// along the depth.
+constexpr bool lies_either_way(AtomType type) noexcept { return bits_of(type) == 16; }
+/// Whether an instruction of a warp group has so many columns: multiples of the atom's, of integers beyond 32 those of
+/// 16 alone (PTX ISA, "wgmma.mma_async", shapes).
+constexpr bool has_columns(const Atom& atom, std::int64_t columns) noexcept {
+  constexpr std::int64_t kFew = 32, kUnit = 16;
+  return columns % atom.n == 0 && columns <= kMostGroupColumns &&
+         (atom.c.type != AtomType::i32 || columns % kUnit == 0 || columns <= kFew);
+}
 
 /// The atom of that name, one of these or an added one (extensions.hpp); null when there is none.
 const Atom* find_atom(std::string_view name) noexcept;

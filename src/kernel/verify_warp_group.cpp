@@ -40,7 +40,7 @@ void Verifier::one(const GroupMma& product) {
     fail(fmt::format("{} is no accumulator of {}", sum.name, product.atom));
   register_index(sum, product.d.index.front(), sum.shape.front());
   const auto columns = atom->n * sum.shape[1];
-  if (columns > kMostGroupColumns) fail(fmt::format("{} columns in an instruction of a warp group", columns));
+  if (!has_columns(*atom, columns)) fail(fmt::format("{} columns in an instruction of a warp group", columns));
   if (const auto* held = std::get_if<Access>(&product.a); atom->holds_a && held) {
     this->held(*held, *atom);
   } else if (const auto* shared = std::get_if<SharedMatrix>(&product.a); !atom->holds_a && shared) {
@@ -104,8 +104,8 @@ void Verifier::matrix(const SharedMatrix& matrix, const Fragment& of, std::int64
   if (array.swizzle.mask == 0 || array.swizzle.shift != expected.shift || array.swizzle.unit != expected.unit ||
       array.alignment % kMatrixBlock != 0)
     fail(fmt::format("{} has no rows that a warp group reads", array.name));
-  // Rows of 32 bits along the operand's own side are not read.
-  if (!matrix.along_depth && size != 2) fail(fmt::format("{} of {} bytes lies along its side", text, size));
+  if (!matrix.along_depth && !lies_either_way(of.type))
+    fail(fmt::format("{} of {} bytes lies along its side", text, size));
   const auto strides = {matrix.stride, matrix.along_depth ? 0 : matrix.leading};
   for (const auto stride : strides) {
     if (stride % block != 0 || stride < 0 || stride * size >= kMostMatrixStride)

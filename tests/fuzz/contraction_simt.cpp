@@ -232,6 +232,32 @@ TEST_CASE("random contractions by warp groups are the interpreter's, without a f
   if (fuzz::enough(fuzz::cases(kCases))) CHECK(run > count / 4);
 }
 
+TEST_CASE("random contractions of bytes by warp groups are the interpreter's, without a fault") {
+  const auto first = fuzz::first_seed(527001);
+  const int count = (fuzz::cases(kCases) + 3) / 4;
+  int mapped = 0, without_signs = 0;
+  const int run = run_on_simulator(
+      first, count, [](auto& random) { return fuzz::byte_contraction(random); },
+      [](const auto& d, std::uint64_t seed, auto& random) -> std::optional<Chosen> {
+        auto program = d.program();
+        const auto model = plan::GpuModel::of_capability(90);
+        auto list = plan::contraction_candidates(program, model);
+        std::erase_if(list, [](const auto& candidate) { return !candidate.schedule.name.starts_with("wgmma_"); });
+        const auto by_copies = [](const auto& one) { return !kernel::has_maps(one.schedule.directives); };
+        if (seed % 2 == 0) list = plan::with_maps(program, model, std::move(list));
+        if (!std::all_of(list.begin(), list.end(), by_copies)) std::erase_if(list, by_copies);
+        return one_of(std::move(program), list, random());
+      },
+      [&](const kernel::Schedule& schedule, const std::string& text) {
+        mapped += kernel::has_maps(schedule.directives);
+        without_signs += has(text, "wgmma_u8(");
+      });
+  std::printf(
+      "%d of %d random contractions from seed %llu of bytes by warp groups, %d by tensor maps, %d without signs\n", run,
+      count, static_cast<unsigned long long>(first), mapped, without_signs);
+  if (fuzz::enough(run)) CHECK((run > count / 4 && mapped > 0 && without_signs > 0));
+}
+
 TEST_CASE("random contractions in tf32 by warp groups are the interpreter's, without a fault") {
   const auto first = fuzz::first_seed(525001);
   const int count = (fuzz::cases(kCases) + 3) / 4;

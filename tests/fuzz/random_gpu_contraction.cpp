@@ -134,31 +134,6 @@ GpuContraction term_contraction(std::mt19937_64& random) {
   return d;
 }
 
-GpuContraction tf32_contraction(std::mt19937_64& random) {
-  auto d = group_contraction(random);
-  const auto comma = d.spec.find(','), arrow = d.spec.find('-');
-  std::string a = d.spec.substr(0, comma), b = d.spec.substr(comma + 1, arrow - comma - 1),
-              c = d.spec.substr(arrow + 2);
-  // One of them as it is drawn now and then: registers hold it.
-  const auto drawn = random() % 4;
-  const auto* as_drawn = drawn == 0 ? &a : drawn == 1 ? &b : nullptr;
-  const auto summed = [&](char axis) { return b.find(axis) != std::string::npos && c.find(axis) == std::string::npos; };
-  for (const char axis : std::string(a)) {
-    if (!summed(axis)) continue;
-    for (auto* term : {&a, &b}) {
-      if (term == as_drawn) continue;
-      term->erase(term->find(axis), 1);
-      *term += axis;
-    }
-  }
-  d.spec = a + "," + b + "->" + c;
-  const auto [alpha, beta] = std::pair(d.problem.alpha, d.problem.beta);
-  d.problem = simt::problem_of(d.spec, d.extents, {DType::f32}, 256);
-  d.problem.alpha = alpha;
-  d.problem.beta = beta;
-  return d;
-}
-
 GpuContraction group_contraction(std::mt19937_64& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
   GpuContraction d;
@@ -183,6 +158,49 @@ GpuContraction group_contraction(std::mt19937_64& random) {
   d.problem.alpha = below(3) == 0 ? ir::Factor::any : ir::Factor::one;
   d.problem.beta = below(3) == 0 ? ir::Factor::any : ir::Factor::zero;
   return d;
+}
+
+namespace {
+
+/// group_contraction() with the depth's axes last in both operands but `as_drawn` (0, 1; else none), in types of
+/// another problem. Long extents are multiples of `unit`.
+GpuContraction along_depth(std::mt19937_64& random, std::uint64_t as_drawn, const std::vector<DType>& types,
+                           std::int64_t unit = 1) {
+  auto d = group_contraction(random);
+  for (auto& [letter, extent] : d.extents) {
+    if (extent >= unit) extent = (extent + unit - 1) / unit * unit;
+  }
+  const auto comma = d.spec.find(','), arrow = d.spec.find('-');
+  std::string a = d.spec.substr(0, comma), b = d.spec.substr(comma + 1, arrow - comma - 1),
+              c = d.spec.substr(arrow + 2);
+  const auto* drawn = as_drawn == 0 ? &a : as_drawn == 1 ? &b : nullptr;
+  const auto summed = [&](char axis) { return b.find(axis) != std::string::npos && c.find(axis) == std::string::npos; };
+  for (const char axis : std::string(a)) {
+    if (!summed(axis)) continue;
+    for (auto* term : {&a, &b}) {
+      if (term == drawn) continue;
+      term->erase(term->find(axis), 1);
+      *term += axis;
+    }
+  }
+  d.spec = a + "," + b + "->" + c;
+  const auto [alpha, beta] = std::pair(d.problem.alpha, d.problem.beta);
+  d.problem = simt::problem_of(d.spec, d.extents, types, 256);
+  d.problem.alpha = alpha;
+  d.problem.beta = beta;
+  return d;
+}
+
+}  // namespace
+
+GpuContraction tf32_contraction(std::mt19937_64& random) {
+  return along_depth(random, random() % 4, {DType::f32});  // one of them as it is drawn now and then: registers hold it
+}
+
+GpuContraction byte_contraction(std::mt19937_64& random) {
+  constexpr std::int64_t kOfMaps = 16;
+  const auto type = random() % 2 == 0 ? DType::i8 : DType::u8;
+  return along_depth(random, 2, {type, type, DType::i32}, random() % 2 == 0 ? kOfMaps : 1);
 }
 
 GpuContraction batch_contraction(std::mt19937_64& random) {

@@ -28,6 +28,8 @@ GpuContraction gpu_contraction(std::mt19937_64& random);
 GpuContraction group_contraction(std::mt19937_64& random);
 /// The same of f32, with neighbours of both operands along the depth, or of one, as warp groups take tf32.
 GpuContraction tf32_contraction(std::mt19937_64& random);
+/// The same of bytes with signs or without, sums in i32; the depth's axes are the last ones of both operands.
+GpuContraction byte_contraction(std::mt19937_64& random);
 /// Of many small products, neighbours of which are as often as not of different ones.
 GpuContraction batch_contraction(std::mt19937_64& random);
 /// Of terms that are no products, or that are not summed.

@@ -153,9 +153,13 @@ inline std::vector<Parameter> parameters_of_two(const ir::Program& program) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     const double two[2] = {2, 0};
     const float two_f32[2] = {2, 0};
+    const std::int64_t two_whole = 2;
     const auto type = program.params[k].type;
     const bool wide = type == DType::f64 || type == DType::c128;
-    std::memcpy(values[k].at, wide ? static_cast<const void*>(two) : two_f32, static_cast<std::size_t>(size_of(type)));
+    const void* const from = is_integer(type) ? static_cast<const void*>(&two_whole)
+                             : wide           ? static_cast<const void*>(two)
+                                              : two_f32;
+    std::memcpy(values[k].at, from, static_cast<std::size_t>(size_of(type)));
   }
   return values;
 }

@@ -291,12 +291,12 @@ RICCI_SIMT_MMA(m16n8k32_i8, int, 4, unsigned, 4, 2)
 RICCI_SIMT_MMA(m16n8k32_u8, int, 4, unsigned, 4, 2)
 
 // warp_group.cuh. Addresses are counted from the anchor of shared memory, which is as well aligned.
-RICCI_SIMT_HOOK void ricci_at_site_multiply_group(const char* atom, unsigned times, float* sums, unsigned long long a,
+RICCI_SIMT_HOOK void ricci_at_site_multiply_group(const char* atom, unsigned times, void* sums, unsigned long long a,
                                                   bool a_transposed, unsigned long long b, bool b_transposed,
                                                   unsigned site) {
   ricci_simt_hooks->multiply_group(atom, times, sums, a, a_transposed, b, b_transposed, site);
 }
-RICCI_SIMT_HOOK void ricci_at_site_multiply_group_held(const char* atom, unsigned times, float* sums, const void* a,
+RICCI_SIMT_HOOK void ricci_at_site_multiply_group_held(const char* atom, unsigned times, void* sums, const void* a,
                                                        unsigned bytes, const unsigned* rows, unsigned long long b,
                                                        bool b_transposed, unsigned site) {
   ricci_simt_hooks->multiply_group_held(atom, times, sums, a, bytes, rows, b, b_transposed, site);
@@ -334,10 +334,14 @@ inline void wait_products(Sums&, unsigned line = __builtin_LINE()) {
   }
 RICCI_SIMT_WGMMA(wgmma_f16)
 RICCI_SIMT_WGMMA(wgmma_bf16)
-template <int Times>
-__forceinline__ void wgmma_tf32(float (&d)[Times][4], unsigned long long a, unsigned long long b) {
-  ricci_at_site_multiply_group("wgmma_tf32", Times, d[0], a, false, b, false, 0);
-}
+#define RICCI_SIMT_WGMMA_DEEP(name, sum)                                                     \
+  template <int Times>                                                                       \
+  __forceinline__ void name(sum(&d)[Times][4], unsigned long long a, unsigned long long b) { \
+    ricci_at_site_multiply_group(#name, Times, d[0], a, false, b, false, 0);                 \
+  }
+RICCI_SIMT_WGMMA_DEEP(wgmma_tf32, float)
+RICCI_SIMT_WGMMA_DEEP(wgmma_i8, int)
+RICCI_SIMT_WGMMA_DEEP(wgmma_u8, int)
 // What four neighbours hold of A, of which a thread's sums are.
 template <class T>
 inline void ricci_simt_rows(unsigned (&rows)[16], const T (&a)[4], unsigned line) {

@@ -29,11 +29,11 @@ struct RicciSimtHooks {
   /// The atom of that name in kernel/atoms.hpp, on the thread's own registers.
   void (*multiply)(const char* atom, void* c, const void* a, const void* b, unsigned line);
   /// Of a warp group: `times` the columns of the atom of that name; a, b: descriptors as shared_matrix makes them.
-  void (*multiply_group)(const char* atom, unsigned times, float* sums, unsigned long long a, bool a_transposed,
+  void (*multiply_group)(const char* atom, unsigned times, void* sums, unsigned long long a, bool a_transposed,
                          unsigned long long b, bool b_transposed, unsigned site);
   /// The same of `bytes` of A in the thread's own registers at `a`; `rows`: the rows of A that the thread's sums are
   /// of, as registers of its four lanes one after the other, lane by lane.
-  void (*multiply_group_held)(const char* atom, unsigned times, float* sums, const void* a, unsigned bytes,
+  void (*multiply_group_held)(const char* atom, unsigned times, void* sums, const void* a, unsigned bytes,
                               const unsigned* rows, unsigned long long b, bool b_transposed, unsigned site);
   /// wgmma.fence after a thread's writes to registers, commit_group and wait_group, and fence.proxy.async.
   void (*fence_registers)(const void* registers, unsigned bytes);

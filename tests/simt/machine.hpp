@@ -106,8 +106,8 @@ class Machine {
   // What a thread has to do of its warp group's product that it has not waited for.
   struct GroupProduct {
     const kernel::Atom* atom;
-    unsigned times;  // the atom's columns
-    float* sums;
+    unsigned times;       // the atom's columns
+    std::uint32_t* sums;  ///< registers
     GroupMatrix a, b;
     unsigned group;
     std::uint32_t site, issued;
@@ -126,10 +126,11 @@ class Machine {
     std::uint64_t counter = 0;  // of at_counter, and the parity of the phases that it waits for
     unsigned parity = 0;
     WarpCall call;
-    std::vector<AsyncCopy> copies;                         // oldest first
-    unsigned groups = 0;                                   // that it has committed
-    std::deque<GroupProduct> products;                     // oldest first
-    std::map<float*, std::vector<float>> held;             // registers of products under way, and what they will hold
+    std::vector<AsyncCopy> copies;      // oldest first
+    unsigned groups = 0;                // that it has committed
+    std::deque<GroupProduct> products;  // oldest first
+    std::map<std::uint32_t*, std::vector<std::uint32_t>>
+        held;                                              // registers of products under way, and what they will hold
     unsigned product_groups = 0;                           // that it has committed
     bool sums_fenced = false;                              // since products have last given them back
     std::map<const void*, std::vector<std::byte>> fenced;  // registers as they were at their fence
@@ -181,9 +182,9 @@ class Machine {
   static void on_load_matrix(unsigned* registers, const void* row, unsigned count, bool transposed, unsigned site);
   static void on_multiply(const char* atom, void* c, const void* a, const void* b, unsigned line);
 
-  static void on_multiply_group(const char* atom, unsigned times, float* sums, unsigned long long a, bool a_transposed,
+  static void on_multiply_group(const char* atom, unsigned times, void* sums, unsigned long long a, bool a_transposed,
                                 unsigned long long b, bool b_transposed, unsigned site);
-  static void on_multiply_group_held(const char* atom, unsigned times, float* sums, const void* a, unsigned bytes,
+  static void on_multiply_group_held(const char* atom, unsigned times, void* sums, const void* a, unsigned bytes,
                                      const unsigned* rows, unsigned long long b, bool b_transposed, unsigned site);
   static void on_fence_registers(const void* registers, unsigned bytes);
   static void on_commit_products();
@@ -220,7 +221,8 @@ class Machine {
   void call_whole_warp(unsigned first, unsigned end);
   void report_unfinished_copies();
   void report_unfinished_products();
-  void add_product(const GroupProduct& product, float* sums) const;
+  template <class V>
+  void add_product(const GroupProduct& product, std::uint32_t* sums) const;
   void issue(GroupProduct product, std::uint64_t identity);
   void check_groups();
   void written_to_shared(std::uint64_t address, unsigned bytes);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kGroup = kWarp * kernel::kGroupWarps, kRankShift = 60, kMembers = 4;
 constexpr std::uint64_t kPrime = 0x100000001b3;
-const float kUnderWay = std::bit_cast<float>(0xffa5a5a5u);
+constexpr std::uint32_t kUnderWay = 0xffa5a5a5u;
 
 std::uint64_t field(std::uint64_t descriptor, unsigned first) { return (descriptor >> first & 0x3fff) << 4; }
 
@@ -46,7 +46,7 @@ void Machine::refuse(FaultKind kind, unsigned line, std::string detail) {
   leave_for_good();
 }
 
-void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, unsigned long long a, bool a_transposed,
+void Machine::on_multiply_group(const char* atom, unsigned times, void* sums, unsigned long long a, bool a_transposed,
                                 unsigned long long b, bool b_transposed, unsigned site) {
   Machine& m = running();
   Lane& lane = *m.lane_;
@@ -58,7 +58,7 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
   const int bits = kernel::bits_of(multiplied->a.type);
   GroupProduct product{multiplied,
                        times,
-                       sums,
+                       static_cast<std::uint32_t*>(sums),
                        GroupMatrix::of(a, a_transposed, bits, error),
                        GroupMatrix::of(b, b_transposed, bits, error),
                        lane.product_groups,
@@ -68,7 +68,7 @@ void Machine::on_multiply_group(const char* atom, unsigned times, float* sums, u
   m.issue(std::move(product), a * kPrime + b);
 }
 
-void Machine::on_multiply_group_held(const char* atom, unsigned times, float* sums, const void* a, unsigned bytes,
+void Machine::on_multiply_group_held(const char* atom, unsigned times, void* sums, const void* a, unsigned bytes,
                                      const unsigned* rows, unsigned long long b, bool b_transposed, unsigned site) {
   Machine& m = running();
   Lane& lane = *m.lane_;
@@ -79,7 +79,7 @@ void Machine::on_multiply_group_held(const char* atom, unsigned times, float* su
   const auto* multiplied = kernel::find_atom(atom);
   GroupProduct product{multiplied,
                        times,
-                       sums,
+                       static_cast<std::uint32_t*>(sums),
                        {},
                        GroupMatrix::of(b, b_transposed, kernel::bits_of(multiplied->a.type), error),
                        lane.product_groups,
@@ -165,11 +165,13 @@ void Machine::on_fence_shared() {
 void Machine::on_commit_products() { ++running().lane_->product_groups; }
 
 // A thread's sums of a product, with the values that operands have now.
-void Machine::add_product(const GroupProduct& product, float* sums) const {
+//   V  type of the sums; unsigned for integers, which wrap
+template <class V>
+void Machine::add_product(const GroupProduct& product, std::uint32_t* sums) const {
   const auto& atom = *product.atom;
   const auto anchor = image_.shared_begin() - kAnchorBytes;
   const auto value = [&](const GroupMatrix& matrix, unsigned p, unsigned k) {
-    return factor(atom.a.type, reinterpret_cast<const void*>(anchor + matrix.at(p, k)));
+    return factor<V>(atom.a.type, reinterpret_cast<const void*>(anchor + matrix.at(p, k)));
   };
   const auto warp = thread_ / kWarp % static_cast<unsigned>(atom.warps), deep = static_cast<unsigned>(atom.k);
   // Of A and B what the thread's sums are of, each read once: by the row of the warp's part, or the column, and the
@@ -179,18 +181,18 @@ void Machine::add_product(const GroupProduct& product, float* sums) const {
     for (int e = 0; e < atom.c.elements(); ++e) all.push_back(atom.c.at(static_cast<int>(thread_ % kWarp), e));
     return all;
   }();
-  std::vector<float> rows(std::size_t{static_cast<unsigned>(atom.m)} * deep);
+  std::vector<V> rows(std::size_t{static_cast<unsigned>(atom.m)} * deep);
   for (unsigned member = 0; !product.rows.empty() && member < kMembers; ++member) {
     const auto of_four = static_cast<int>(thread_ % kWarp / kMembers * kMembers + member);
     const auto* registers = product.rows.data() + std::size_t{member} * product.rows.size() / kMembers;
     for (int e = 0; e < atom.a.elements(); ++e) {
       const auto place = atom.a.at(of_four, e);
       const auto* element = reinterpret_cast<const std::byte*>(registers) + e * kernel::bits_of(atom.a.type) / 8;
-      rows[std::size_t{place.row} * deep + place.column] = factor(atom.a.type, element);
+      rows[std::size_t{place.row} * deep + place.column] = factor<V>(atom.a.type, element);
     }
   }
   const auto read = [&](const GroupMatrix& matrix, unsigned first, std::uint8_t kernel::TilePlace::* which,
-                        std::vector<float>& values) {
+                        std::vector<V>& values) {
     for (auto place = places.begin(); place != places.end(); ++place) {
       const auto p = (*place).*which;
       if (std::any_of(places.begin(), place, [&](const auto& before) { return before.*which == p; })) continue;
@@ -198,13 +200,14 @@ void Machine::add_product(const GroupProduct& product, float* sums) const {
     }
   };
   if (product.rows.empty()) read(product.a, warp * static_cast<unsigned>(atom.m), &kernel::TilePlace::row, rows);
-  std::vector<float> columns(std::size_t{static_cast<unsigned>(atom.n)} * deep);
+  std::vector<V> columns(std::size_t{static_cast<unsigned>(atom.n)} * deep);
   for (unsigned n = 0; n < product.times; ++n) {
     read(product.b, n * static_cast<unsigned>(atom.n), &kernel::TilePlace::column, columns);
     for (const auto& place : places) {
+      auto sum = std::bit_cast<V>(*sums);
       for (unsigned k = 0; k < deep; ++k)
-        *sums = std::fma(rows[std::size_t{place.row} * deep + k], columns[std::size_t{place.column} * deep + k], *sums);
-      ++sums;
+        sum = multiply_add(rows[std::size_t{place.row} * deep + k], columns[std::size_t{place.column} * deep + k], sum);
+      *sums++ = std::bit_cast<std::uint32_t>(sum);
     }
   }
 }
@@ -217,11 +220,14 @@ void Machine::on_wait_products(unsigned groups, unsigned line) {
     const auto& product = lane.products.front();
     auto& held = lane.held.at(product.sums);
     for (std::size_t k = 0; k < held.size(); ++k)
-      if (std::bit_cast<std::uint32_t>(product.sums[k]) != std::bit_cast<std::uint32_t>(kUnderWay))
+      if (product.sums[k] != kUnderWay)
         m.refuse(FaultKind::touched_sums, line, "a register is written while a product adds to it");
     if (product.own != nullptr && std::memcmp(product.own, product.held.data(), product.held.size()) != 0)
       m.refuse(FaultKind::touched_sums, line, "a register is written while a product reads it");
-    m.add_product(product, held.data());
+    if (product.atom->c.type == kernel::AtomType::i32)
+      m.add_product<std::uint32_t>(product, held.data());
+    else
+      m.add_product<float>(product, held.data());
     m.flops_ +=
         2ull * product.times * static_cast<unsigned>(product.atom->m * product.atom->n * product.atom->k) / kWarp;
     for (const auto address : product.read)

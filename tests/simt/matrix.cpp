@@ -71,14 +71,6 @@ std::vector<V> gather(const Fragment& fragment, const std::array<const void*, kW
   return tile;
 }
 
-template <class V>
-V multiply_add(V a, V b, V c) {
-  if constexpr (std::is_floating_point_v<V>)
-    return std::fma(a, b, c);
-  else
-    return a * b + c;
-}
-
 // V: the type of the sums, which C's registers hold; unsigned for integers, which wrap.
 template <class V>
 void multiply_as(const kernel::Atom& atom, const std::array<void*, kWarp>& c, const std::array<const void*, kWarp>& a,
@@ -97,7 +89,12 @@ void multiply_as(const kernel::Atom& atom, const std::array<void*, kWarp>& c, co
 
 }  // namespace
 
-float factor(AtomType type, const void* element) { return element_of<float>(type, element, 0); }
+template <class V>
+V factor(AtomType type, const void* element) {
+  return element_of<V>(type, element, 0);
+}
+template float factor<float>(AtomType, const void*);
+template std::uint32_t factor<std::uint32_t>(AtomType, const void*);
 
 void load_matrices(const std::array<const void*, kWarp>& row, unsigned count, bool transposed,
                    const std::array<std::uint32_t*, kWarp>& registers) {

@@ -2,15 +2,28 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernel/atoms.hpp"
 #include "shadow.hpp"
 
 namespace ricci::simt {
 
-/// What a tensor core takes an element of 16 or 32 bits for.
-float factor(kernel::AtomType type, const void* element);
+/// What a tensor core takes an element of 8 to 32 bits for.
+///   V  type of the sums: float, or std::uint32_t for integers, which wrap
+template <class V>
+V factor(kernel::AtomType type, const void* element);
+
+/// `sum` with a product more, rounded once.
+template <class V>
+V multiply_add(V a, V b, V sum) {
+  if constexpr (std::is_floating_point_v<V>)
+    return std::fma(a, b, sum);
+  else
+    return a * b + sum;
+}
 
 /// ldmatrix: lane 8 i + r points to row r of the i-th matrix, 16 bytes. Lane l gets, in register i, four bytes of row
 /// l / 4, from 4 (l % 4) on; transposed, the 16-bit elements 2 (l % 4) and 2 (l % 4) + 1 of column l / 4.

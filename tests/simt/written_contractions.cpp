@@ -442,6 +442,13 @@ const std::vector<WrittenContraction> kCases = {
      "tile a:64; tile b:32; order task a0 sum b0; stage A at b0 shared a b; stage B at b0 async c b;"
      "atom wgmma_tf32 rows a columns c depth b warps 4x1 runs 1x1x1; pipeline b0 4",
      Precision::tf32},
+    {"ad,bd->ab",  // warp groups in bytes: by tensor maps, both ragged along the sides, added to
+     {{'a', 120}, {'b', 48}, {'d', 208}},
+     {DType::i8, DType::i8, DType::i32},
+     kOne,
+     kAny,
+     "tile a:64; tile c:32; tile b:64; order task a0 c0 sum b0; stage A at b0 maps a b; stage B at b0 maps c b;"
+     "atom wgmma_i8 rows a columns c depth b warps 4x1 runs 1x1x4; pipeline b0 3"},
     {"da,bd->ab",  // rows' operand in registers, rounded there: along its side, ragged, in a loop around the pipeline
      {{'a', 120}, {'b', 40}, {'d', 100}},
      {DType::f32},

@@ -178,6 +178,28 @@ TEST_CASE("warp groups read tf32 along the depth alone") {
                     Catch::Matchers::ContainsSubstring("reads rows of f32 along the depth alone"));
 }
 
+TEST_CASE("warp groups multiply bytes along the depth by instructions that there are") {
+  const auto groups_of_bytes = [](const char* spec, std::int64_t columns) {
+    ir::EinsumProblem problem;
+    problem.spec = Spec::parse(spec);
+    const bool deep = std::string(spec) == "ab,cb->ac";
+    const std::vector<std::int64_t> shape = {deep ? columns : 128, deep ? 128 : columns};
+    problem.inputs = {ricci::Layout::row_major(DType::i8, {60, 128}), ricci::Layout::row_major(DType::i8, shape)};
+    problem.output = ricci::Layout::row_major(DType::i32, {60, columns});
+    for (auto* layout : {&problem.inputs[0], &problem.inputs[1], &problem.output}) layout->alignment = 256;
+    const auto program = ir::canonicalise(ir::lower(problem));
+    const auto directives = std::string("tile a:64; tile b:64; order task a0 sum b0; stage A at b0 async a b;") +
+                            "stage B at b0 async " + (deep ? "c b" : "b c") +
+                            "; atom wgmma_i8 rows a columns c depth b warps 4x1 runs 1x1x4; pipeline b0 2";
+    return expand(build(program, *contraction_of(program), parse_directives(directives), Target::cuda));
+  };
+  for (const std::int64_t columns : {24, 32, 48}) CHECK_NOTHROW(groups_of_bytes("ab,cb->ac", columns));
+  CHECK_THROWS_WITH(groups_of_bytes("ab,cb->ac", 40),
+                    Catch::Matchers::ContainsSubstring("wgmma_i8 has no instruction of 40 columns"));
+  CHECK_THROWS_WITH(groups_of_bytes("ab,bc->ac", 64),
+                    Catch::Matchers::ContainsSubstring("reads rows of i8 along the depth alone"));
+}
+
 TEST_CASE("the warps of a group hold every element of an atom's fragments once") {
   for (const auto& atom : kGroupAtoms) CHECK_NOTHROW(verify(atom));
 }

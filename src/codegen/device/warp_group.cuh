@@ -16,6 +16,7 @@ inline void fence_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "
 // Compilers let registers be as they are here: what is before stays before, what is behind stays behind.
 inline void hold(f32& x) { asm volatile("" : "+f"(x) :: "memory"); }
 inline void hold(u32& x) { asm volatile("" : "+r"(x) :: "memory"); }
+inline void hold(i32& x) { asm volatile("" : "+r"(x) :: "memory"); }
 template <class T, int N>
 inline void hold(T (&registers)[N]) {
 #pragma unroll

@@ -69,7 +69,12 @@ void Machine::one(const GroupMma& product, const Threads& threads) {
           for (int d = 0; values_ && d < atom->k; ++d) {
             const auto &x = a[row + static_cast<std::size_t>(d)], &y = b[column + static_cast<std::size_t>(d)];
             // Products of 16-bit numbers, and of tf32, are exact in the type of the sum, in which each sum is rounded.
-            item.value.re = static_cast<float>(item.value.re + x.value.re * y.value.re);
+            if (is_integer(sum.type)) {
+              const ir::oracle::Value product(x.value.integer * y.value.integer);
+              item.value = ir::oracle::apply(ir::OpCode::add, sum.type, sum.type, item.value, product, {});
+            } else {
+              item.value.re = static_cast<float>(item.value.re + x.value.re * y.value.re);
+            }
             if (item.unwritten < 0) item.unwritten = x.unwritten >= 0 ? x.unwritten : y.unwritten;
           }
           sums.push_back(item);

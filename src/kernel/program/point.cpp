@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ir/named_values.hpp"
+#include "kernel/expand.hpp"
 #include "ricci/error.hpp"
 
 namespace ricci::kernel {

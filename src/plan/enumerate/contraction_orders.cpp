@@ -104,8 +104,9 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   // Of the product that is left, by sums that leave no units idle.
   const double clock = device.multiprocessors * device.clock_MHz * 1e6;
   const auto groups = contraction.by_groups(program, device);
-  // Warp groups take tf32 that is rounded, with neighbours along the depth.
+  // Warp groups take tf32 that is rounded, and it and integers with neighbours along the depth.
   const bool tf32 = groups && groups->atom().a.type == kernel::AtomType::tf32;
+  const bool along = groups && !kernel::lies_either_way(groups->atom().a.type);
   const auto suits = [&](bool of_rows) { return contraction.deep(of_rows) && !groups->converts(of_rows); };
   double bytes = contraction.bytes;
   for (const bool of_rows : {true, false})
@@ -133,13 +134,14 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   constexpr double kGain = 0.05;
   const bool grouped = best != nullptr && best->counts && best->counts->overlapped && best->counts->waits == 0;
   const auto margin = [&](bool gathers) {
-    return (tf32 ? !gathers && !grouped : grouped) && best != nullptr ? kGain * best->predicted_us : 0;
+    return (along ? !gathers && !grouped : grouped) && best != nullptr ? kGain * best->predicted_us : 0;
   };
   // Where warp groups could multiply and do not, a copy that takes next to nothing may be all that they wait for: what
   // theirs would save is not known.
   constexpr double kCheap = 0.05;
   const auto is_cheap = [&](bool of_rows) {
-    return groups && !tf32 && !grouped && best != nullptr && copy_seconds(of_rows) < kCheap * 1e-6 * best->predicted_us;
+    return groups && !along && !grouped && best != nullptr &&
+           copy_seconds(of_rows) < kCheap * 1e-6 * best->predicted_us;
   };
   // Copies in the result's order have its neighbours in one block, whose stores are longer runs: where these are much
   // of the time. They must be predicted to save a few percent (of 24 cases in f64 on an H100, of which 18 of tccg48 and
@@ -153,7 +155,7 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
   std::vector<OperandOrder> orders;
   for (const bool of_rows : {true, false}) {
     const auto load = contraction.load(of_rows);
-    const bool rounds = tf32 ? !suits(of_rows) : value(of_rows) != load;
+    const bool rounds = along ? !suits(of_rows) : value(of_rows) != load;
     const double gathered = saved[of_rows ? 0 : 1] + (contraction.deep(of_rows) ? waits : 0);
     const bool gathers = gathered >= copy_seconds(of_rows) || is_cheap(of_rows);
     const bool stored = !gathers && gathered + stores >= copy_seconds(of_rows);
@@ -163,7 +165,7 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
       for (const auto& other : orders) {
         if (other.value == value(of_rows) && other.indices == order) return;
       }
-      const auto unit = !groups || (tf32 && !deep) ? 1 : tf32 ? kSectorBytes : kernel::kMapUnit;
+      const auto unit = !groups || (along && !deep) ? 1 : along ? kSectorBytes : kernel::kMapUnit;
       const auto row = whole_rows(contraction, of_rows, deep, copied_bytes(of_rows), unit);
       const double product = least_with(fewest.product_cycles(deep + contraction.deep(!of_rows)));
       // One more kernel has to start; rounding to tf32 saves more than is predicted.
@@ -172,9 +174,9 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
           {value(of_rows), std::move(order), row, tf32, deep, 1e6 * product, 1e6 * (product + copy_seconds(of_rows)),
            (rounds && tf32 ? 0 : kStartUs) + (stored ? kStoreGain * best->predicted_us : margin(gathers))});
     };
-    if (rounds && (!tf32 || contraction.deep(of_rows))) add(own_order(program, load), contraction.deep(of_rows));
+    if (rounds && (!along || contraction.deep(of_rows))) add(own_order(program, load), contraction.deep(of_rows));
     for (const bool deep : {true, false}) {
-      if (deep || !tf32 || gathers) add(contraction.order(of_rows, deep), deep);
+      if (deep || !along || gathers) add(contraction.order(of_rows, deep), deep);
     }
   }
   // What may take the least time comes first, so that the rest need not be looked at closer.

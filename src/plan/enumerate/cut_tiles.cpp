@@ -90,7 +90,8 @@ std::vector<Tile> cut_tiles(const GpuContraction& c, CutSide side) {
   auto list = tiles::side_tiles(of_rows ? c.row_axes : c.column_axes, unit, run, c.joins_sides(), is_wide(c, side));
   if (!c.groups) return list;
   keep_full(list, unit, c.deep(of_rows) || !c.read_by_groups(of_rows));
-  if (!of_rows) std::erase_if(list, [](const Tile& tile) { return tile.size > kernel::kMostGroupColumns; });
+  if (!of_rows)
+    std::erase_if(list, [&](const Tile& tile) { return !kernel::has_columns(c.atom(), tiles::up(tile.size, unit)); });
   return list;
 }
 

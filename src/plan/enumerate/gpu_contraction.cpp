@@ -309,7 +309,7 @@ std::vector<GpuContraction> GpuContraction::side_by_side(const ir::Program& prog
 }
 
 std::int64_t GpuContraction::group_row(bool of_rows, const Tile& side, const Tile& depth) const {
-  if (!deep(of_rows) && size != 2) return 0;
+  if (!deep(of_rows) && !kernel::lies_either_way(atom_->a.type)) return 0;
   const auto along = deep(of_rows) ? depth.size : side.order.empty() ? 1 : side.sizes[side.order.back()];
   for (const std::int64_t row_bytes : {128, 64, 32}) {
     const auto row = row_bytes / size;

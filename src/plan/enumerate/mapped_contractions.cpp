@@ -40,9 +40,9 @@ struct OfMaps {
   int along_depth = 2;  ///< operands whose rows of shared memory may be the depth's: maps cannot pad them
 };
 constexpr OfMaps kOfMaps[] = {
-    {"wgmma_f16", 0.94, 0.94},  {"wgmma_bf16", 0.94, 0.94}, {"wgmma_rs_tf32", 0.9, 0.9},
-    {"wgmma_tf32", 0.95, 0.95}, {"m16n8k8_f64", 0.965, 1},  {"fma", 0.955, 0.96, 48, 100, 1},
-    {"m16n8k8_tf32", 1, 0.97},
+    {"wgmma_f16", 0.94, 0.94}, {"wgmma_bf16", 0.94, 0.94},       {"wgmma_rs_tf32", 0.9, 0.9},
+    {"wgmma_i8", 0.94, 0.94},  {"wgmma_u8", 0.94, 0.94},         {"wgmma_tf32", 0.95, 0.95},
+    {"m16n8k8_f64", 0.965, 1}, {"fma", 0.955, 0.96, 48, 100, 1}, {"m16n8k8_tf32", 1, 0.97},
 };
 
 /// Null: products by the atom gain nothing.

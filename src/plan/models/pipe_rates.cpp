@@ -12,6 +12,7 @@ double half_rate(int sm) { return sm == 80 ? 1024 : sm >= 90 && sm < 120 ? 1270 
 /// tf32 took 1.76 ms on an H100, and 2.29 ms where threads read the first operand into registers, step by step.
 constexpr double kGroupRate = 1700, kGroupRate32 = 970, kHeldRate32 = 765;
 constexpr double kHeldRate = 1530;  // of 16 bits, taken to lose as much
+constexpr double kGroupRate8 = 2 * kGroupRate;
 
 double real_rate(int sm, const kernel::Atom* atom, DType sums, int parts) {
   if (atom == nullptr) {
@@ -26,6 +27,7 @@ double real_rate(int sm, const kernel::Atom* atom, DType sums, int parts) {
   if (atom->a.type == kernel::AtomType::f64) return sm >= 90 ? 128 : 64;
   if (atom->warps > 1) {
     if (kernel::bits_of(atom->a.type) == 32) return atom->holds_a ? kHeldRate32 : kGroupRate32;
+    if (kernel::bits_of(atom->a.type) == 8) return kGroupRate8;
     return atom->holds_a ? kHeldRate : kGroupRate;
   }
   // As timed on an H200 in tf32; by two parts of each factor, which are made between products, twelve kernels of
