@@ -283,6 +283,16 @@ class Tune(TuningCase):
             self.assertEqual(case["peers"]["numpy"], 500)
         self.assertLess(result["over_blocked_loops"]["max"], 1e6)
 
+    def test_contractions_of_bytes_are_timed_with_sums_of_32_bits(self):
+        self.write(PRODUCTS)
+        whole = self.bench("contract", "cases.csv", "--repeat", "1", "--dtype", "f32")
+        result = self.bench("contract", "cases.csv", "--repeat", "1", "--dtype", "i8")
+        self.assertEqual(result["dtype"], "i8")
+        for case, same in zip(result["cases"], whole["cases"], strict=True):
+            self.assertEqual(case["flop"], same["flop"])
+            self.assertGreater(case["GFs"], 0)
+            self.assertLess(case["bytes"], same["bytes"])
+
     def test_the_benches_take_measured_plans(self):
         self.write(PERMUTATIONS)
         result = self.bench("permute", "cases.csv", "--repeat", "1", "--output", "result.json")

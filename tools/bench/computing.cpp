@@ -11,7 +11,7 @@
 
 namespace ricci::tools {
 
-Loaded::Loaded(Bench& bench, Plan made) : plan(std::move(made)) {
+Loaded::Loaded(Bench& bench, Plan made) : plan(std::move(made)), operations(plan.info().flops) {
   const auto place = [&](const Argument& argument) {
     const auto elements = argument.last - argument.first + 1;
     auto* memory =
@@ -32,6 +32,19 @@ Loaded::Loaded(Bench& bench, Plan made) : plan(std::move(made)) {
   }
 }
 
+Plan plan_of(Runtime& runtime, const EinsumCase& c, const Spec& spec, DType type, const EinsumOptions& einsum) {
+  const auto inputs = operand_layouts(c, spec, type);
+  if (result_type(type) == type) return runtime.plan_einsum(c.spec, inputs, einsum);
+  return runtime.plan_einsum(c.spec, inputs, result_layout(c, spec, type), einsum);
+}
+
+double operations_of(const Plan& plan, const EinsumCase& c, const Spec& spec) {
+  if (plan.info().flops > 0 || spec.operands.size() != 2) return plan.info().flops;
+  double terms = 1;
+  for (const auto& [axis, extent] : c.extents) terms *= static_cast<double>(extent);
+  return 2 * terms;
+}
+
 double LargeProduct::rate(std::span<const double> ms) const {
   return flops / *std::min_element(ms.begin(), ms.end()) * 1e-6;
 }
@@ -39,10 +52,10 @@ double LargeProduct::rate(std::span<const double> ms) const {
 LargeProduct large_product(Bench& bench, Runtime& runtime, EinsumOptions einsum, DType type, std::int64_t n,
                            const std::string& blas) {
   einsum.mode = PlanMode::model;
-  const auto square = Layout::row_major(type, {n, n});
-  const std::vector<Layout> inputs{square, square};
-  const auto own = std::make_shared<Loaded>(bench, runtime.plan_einsum("ab,bc->ac", inputs, einsum));
-  LargeProduct product{.ways = {[own] { (*own)(); }}, .flops = own->plan.info().flops};
+  const EinsumCase square{"", "ab,bc->ac", {{"a", n}, {"b", n}, {"c", n}}};
+  const auto own = std::make_shared<Loaded>(bench, plan_of(runtime, square, Spec::parse(square.spec), type, einsum));
+  LargeProduct product{.ways = {[own] { (*own)(); }},
+                       .flops = operations_of(own->plan, square, Spec::parse(square.spec))};
   if (!blas.empty() && einsum.device == Device::gpu) {
     product.ways.push_back(open_cublas_product(blas, type, einsum.precision, n, own->inputs[0], own->inputs[1],
                                                bench.allocate(n * n * size_of(type))));
@@ -86,17 +99,17 @@ Json& time_plan(Bench& bench, Runtime& runtime, const std::string& id, const Loa
     results.product_rate = std::max(results.product_rate, multiplied);
   }
   const double of_copy = static_cast<double>(info.compulsory_bytes) / ms[0] * 1e-6 / rate;
-  const double of_product = multiplied > 0 ? info.flops / ms[0] * 1e-6 / multiplied : 0;
+  const double of_product = multiplied > 0 ? loaded.operations / ms[0] * 1e-6 / multiplied : 0;
   const double fraction = std::max(of_copy, of_product);
   results.fractions.push_back(fraction);
   Json row = {{"id", id},
               {"plan", info.schedule},
               {"ms", ms[0]},
               {"bytes", info.compulsory_bytes},
-              {"flop", info.flops},
+              {"flop", loaded.operations},
               {"fraction", fraction},
               {"GBs", static_cast<double>(info.compulsory_bytes) / ms[0] * 1e-6},
-              {"GFs", info.flops / ms[0] * 1e-6},
+              {"GFs", loaded.operations / ms[0] * 1e-6},
               {"copy_GBs", rate},
               {"steps", info.steps},
               {"workspace_bytes", info.workspace_bytes},

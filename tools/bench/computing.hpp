@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/results.hpp"
+#include "io/cases.hpp"
 #include "peers/library.hpp"
 #include "ricci/ricci.hpp"
 
@@ -21,10 +22,16 @@ struct Loaded {
   std::vector<const void*> inputs;
   Call call;
   std::vector<Scalar> params;
+  double operations;  ///< of a call: the plan's, unless it is told otherwise
 
   Loaded(Bench& bench, Plan made);
   void operator()() const { plan(outputs, inputs, call); }
 };
+
+/// The plan of a case with operands of a type: its result is of result_type().
+Plan plan_of(Runtime& runtime, const EinsumCase& c, const Spec& spec, DType type, const EinsumOptions& einsum);
+/// Its operations: what the plan counts, or of two tensors of integers the multiplications and additions of all terms.
+double operations_of(const Plan& plan, const EinsumCase& c, const Spec& spec);
 
 /// The largest copy that a case is timed beside, in bytes: buffers of the bench are as large.
 constexpr std::int64_t kMostCopied = 512 << 20;

@@ -175,9 +175,10 @@ std::string wrong_element(Bench& bench, const EinsumCase& c, const Spec& spec, c
       }
     }
     std::array<unsigned char, 16> bytes{};
-    bench.fetch(bytes.data(), static_cast<const unsigned char*>(loaded.outputs[0]) + place * size_of(type),
-                size_of(type));
-    const auto got = element(type, bytes.data());
+    const auto result = result_type(type);
+    bench.fetch(bytes.data(), static_cast<const unsigned char*>(loaded.outputs[0]) + place * size_of(result),
+                size_of(result));
+    const auto got = element(result, bytes.data());
     if (!(std::abs(got - sum) <= bound * magnitude * (is_complex(type) ? 2 : 1))) {
       return fmt::format("an element of the output is {} + {}i, not {} + {}i", got.real(), got.imag(), sum.real(),
                          sum.imag());
@@ -239,7 +240,7 @@ std::vector<PeerRun> prepare_libraries(const Libraries& libraries, Bench& bench,
                                 .threads = options.thread_count(),
                                 .allocate = [&](std::int64_t bytes) { return bench.allocate(bytes); }};
   const auto& out = loaded.plan.outputs()[0];
-  const auto bytes = (out.last + 1) * size_of(type);
+  const auto bytes = (out.last + 1) * size_of(out.type);
   const std::vector<unsigned char> poison(static_cast<std::size_t>(bytes), 0xff);
   for (const auto& library : libraries) {
     for (auto& run : library->prepare(problem, loaded.outputs[0], loaded.inputs[0], loaded.inputs[1])) {
@@ -261,9 +262,9 @@ std::vector<PeerRun> prepare_libraries(const Libraries& libraries, Bench& bench,
 
 /// The best candidates of the longest step by prediction beside each other, and schedules that were asked for, in the
 /// memory of the chosen plan: each checked, and timed in turns with the others. What the row says of them.
-Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const Spec& spec,
-                     const std::vector<Layout>& inputs, const EinsumOptions& einsum, const EinsumBenchOptions& options,
-                     const Loaded& loaded) {
+Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const Spec& spec, const EinsumOptions& einsum,
+                     const EinsumBenchOptions& options, const Loaded& loaded) {
+  const auto type = parse_dtype(options.dtype);
   auto names = options.schedules;
   std::map<std::string, double> predicted;
   // Of the step that takes longest: others copy operands, or add up parts.
@@ -282,7 +283,7 @@ Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const 
   runtime::in_parallel(names.size(), [&](std::size_t k) {
     auto named = einsum;
     named.schedule = names[k];
-    made[k] = runtime.plan_einsum(c.spec, inputs, named);
+    made[k] = plan_of(runtime, c, spec, type, named);
   });
   auto call = loaded.call;
   for (const auto& plan : made) {
@@ -295,7 +296,7 @@ Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const 
   for (const auto& plan : made) {
     functions.emplace_back([&loaded, &call, &plan] { (*plan)(loaded.outputs, loaded.inputs, call); });
     functions.back()();
-    check_sample(bench, c, spec, loaded, parse_dtype(options.dtype), einsum.precision);
+    check_sample(bench, c, spec, loaded, type, einsum.precision);
   }
   const auto ms = bench.time(functions, options.repeat);
   Json list = Json::array();
@@ -314,10 +315,9 @@ Json time_candidates(Bench& bench, Runtime& runtime, const EinsumCase& c, const 
 /// What the model alone would have chosen for a problem whose plans were measured, in the memory of the chosen plan:
 /// checked. Nothing where that is the chosen plan.
 std::optional<PeerRun> model_plan(Bench& bench, Runtime& runtime, const EinsumCase& c, const Spec& spec,
-                                  const std::vector<Layout>& inputs, EinsumOptions einsum, DType type,
-                                  const Loaded& loaded) {
+                                  EinsumOptions einsum, DType type, const Loaded& loaded) {
   einsum.mode = PlanMode::model;
-  const Plan plan = runtime.plan_einsum(c.spec, inputs, einsum);
+  const Plan plan = plan_of(runtime, c, spec, type, einsum);
   if (plan.key() == loaded.plan.key()) return std::nullopt;
   auto call = loaded.call;
   if (const auto bytes = plan.info().workspace_bytes; bytes > static_cast<std::int64_t>(call.workspace_bytes)) {
@@ -335,7 +335,8 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
   select(cases, options, options.files.front());
   shrink(cases, options);
   const auto type = parse_dtype(options.dtype);
-  if (is_integer(type)) throw ShapeError("einsums are timed in f16, bf16, f32, f64, c64 and c128; --dtype names one");
+  if (is_integer(type) && result_type(type) == type)
+    throw ShapeError("einsums are timed in f16, bf16, f32, f64, c64, c128, i8 and u8; --dtype names one");
   const auto peers = options.peers.empty() ? Peers() : read_peers(options.peers);
   const auto libraries = open_contraction_libraries(options.libraries, options.gpu());
   const auto bench = make_bench(options.gpu(), kMostCopied, options.thread_count());
@@ -359,14 +360,14 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
     const auto& c = cases[n];
     progress.share(static_cast<double>(n) / static_cast<double>(cases.size()));
     const auto spec = Spec::parse(c.spec);
-    const auto inputs = operand_layouts(c, spec, type);
-    const Loaded loaded(*bench, runtime.plan_einsum(c.spec, inputs, einsum));
+    Loaded loaded(*bench, plan_of(runtime, c, spec, type, einsum));
+    loaded.operations = operations_of(loaded.plan, c, spec);
     loaded();
     check_sample(*bench, c, spec, loaded, type, einsum.precision);
     std::map<std::string, std::string> refused;
     const auto others = prepare_libraries(libraries, *bench, c, spec, loaded, options, refused);
     std::optional<PeerRun> by_model;
-    if (measures) by_model = model_plan(*bench, runtime, c, spec, inputs, einsum, type, loaded);
+    if (measures) by_model = model_plan(*bench, runtime, c, spec, einsum, type, loaded);
     LargeProduct product;
     if (options.roofline && !product_once) {
       const std::int64_t rows = is_complex(type) ? 1290 : 2048;  // 17 GFLOP
@@ -404,7 +405,7 @@ int bench_einsum(const EinsumBenchOptions& options, bool json) {
     }
     if (!json) print_row(row, note);
     if (options.top > 1 || !options.schedules.empty()) {
-      row["candidates"] = time_candidates(*bench, runtime, c, spec, inputs, einsum, options, loaded);
+      row["candidates"] = time_candidates(*bench, runtime, c, spec, einsum, options, loaded);
       for (const auto& each : row["candidates"].elements()) {
         if (json) break;
         print("    {:>9.4f} ms, {:>9.4f} predicted, {:>9.1f} GF/s, {:>3} registers, {:>4} B spilled  {}\n",
@@ -461,7 +462,8 @@ void add_einsums(Command& app, Session& session, bool roofline) {
   einsum.add_option("cases", options->files, "CSV with columns id, spec, extents (\"a=24 b=16\")")
       .required()
       .expected(1);
-  einsum.add_option("--dtype", options->dtype, "f16, bf16, f32, f64, c64 or c128").capture_default_str();
+  einsum.add_option("--dtype", options->dtype, "f16, bf16, f32, f64, c64 or c128; i8 or u8 with results in i32")
+      .capture_default_str();
   einsum.add_option("--only", options->only, "Cases whose id begins with this");
   einsum.add_option("--peers", options->peers, "CSV with columns id and NAME_ms: what others took on this device");
   add_bench_most_gflop(einsum, *options);

@@ -10,6 +10,7 @@ namespace ricci::tools {
 namespace {
 
 constexpr std::int64_t kPeriod = 1024;  ///< of the numbers of types wider than a half
+constexpr std::int64_t kSmall = 7;      ///< values of integers of 8 to 32 bits are below
 
 /// One real number: of halves a 64th, which both have, and of wider types a 1024th.
 double part_at(DType type, std::int64_t k) {
@@ -61,6 +62,7 @@ T get(const unsigned char* bytes, int k = 0) {
 }  // namespace
 
 std::complex<double> value_at(DType type, std::int64_t k) {
+  if (is_integer(type)) return static_cast<double>(k % kSmall);
   if (is_complex(type)) return {part_at(type, 2 * k), part_at(type, 2 * k + 1)};
   return part_at(type, k);
 }
@@ -89,7 +91,7 @@ std::vector<unsigned char> contents(DType type, std::int64_t elements) {
     }
     default:
       for (std::int64_t k = 0; k < elements; ++k) {
-        bytes[static_cast<std::size_t>(k * size_of(type))] = static_cast<unsigned char>(k % 7);
+        bytes[static_cast<std::size_t>(k * size_of(type))] = static_cast<unsigned char>(k % kSmall);
       }
   }
   return bytes;
@@ -102,6 +104,8 @@ std::complex<double> element(DType type, const unsigned char* bytes) {
       return of_half(type, get<std::uint16_t>(bytes));
     case DType::f32:
       return get<float>(bytes);
+    case DType::i32:
+      return get<std::int32_t>(bytes);
     case DType::c64:
       return {get<float>(bytes), get<float>(bytes, 1)};
     case DType::c128:

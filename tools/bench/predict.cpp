@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "bench/benches.hpp"
+#include "bench/computing.hpp"
 #include "bench/results.hpp"
 #include "cli/command.hpp"
 #include "cli/mode.hpp"
@@ -92,9 +93,9 @@ int bench_predict(const PredictOptions& options, bool json) {
     const auto& c = cases[n];
     progress.share(static_cast<double>(n) / static_cast<double>(cases.size()));
     const auto spec = Spec::parse(c.spec);
-    const auto inputs = operand_layouts(c, spec, type);
-    const auto plan = runtime.plan_einsum(c.spec, inputs, einsum);
+    const auto plan = plan_of(runtime, c, spec, type, einsum);
     const auto& info = plan.info();
+    const double operations = operations_of(plan, c, spec);
     double us = 0, longest = 0;
     std::string schedule;
     Json kernels = Json::array();
@@ -109,12 +110,12 @@ int bench_predict(const PredictOptions& options, bool json) {
     }
     const double ms = us * 1e-3;
     const double fraction = std::max(static_cast<double>(info.compulsory_bytes) * 1e-6 / run.limits.copy_GBs,
-                                     info.flops * 1e-9 / run.product_TFs) /
+                                     operations * 1e-9 / run.product_TFs) /
                             ms;
     results.fractions.push_back(fraction);
     double plan_ms = info.plan_ms;
     for (int again = 1; again < options.plans; ++again)  // beside the first plan, which holds the kernels
-      plan_ms = std::min(plan_ms, runtime.plan_einsum(c.spec, inputs, einsum).info().plan_ms);
+      plan_ms = std::min(plan_ms, plan_of(runtime, c, spec, type, einsum).info().plan_ms);
     planned.push_back(plan_ms);
     if (info.compile_ms > 0) compiled.push_back(info.compile_ms / info.steps);
     Json row = {{"id", c.id},
@@ -122,7 +123,7 @@ int bench_predict(const PredictOptions& options, bool json) {
                 {"predicted_ms", ms},
                 {"plan_ms", plan_ms},
                 {"bytes", info.compulsory_bytes},
-                {"flop", info.flops},
+                {"flop", operations},
                 {"fraction", fraction},
                 {"reason", reason_of(plan, schedule)},
                 {"steps", info.steps},
@@ -201,7 +202,8 @@ void add_bench_predict(Command& app, Session& session) {
       .expected(1);
   command.add_option("--target", options->target, "Architecture of the GPU to make kernels for, or cpu")
       .capture_default_str();
-  command.add_option("--dtype", options->dtype, "f16, bf16, f32, f64, c64 or c128").capture_default_str();
+  command.add_option("--dtype", options->dtype, "f16, bf16, f32, f64, c64 or c128; i8 or u8 with results in i32")
+      .capture_default_str();
   command.add_option("--only", options->only, "Cases whose id begins with this");
   command
       .add_option("--limits", options->limits,

@@ -166,14 +166,26 @@ void shrink(EinsumCase& c, double most_flops) {
     extent = std::max(std::int64_t{1}, static_cast<std::int64_t>(static_cast<double>(extent) * by));
 }
 
+namespace {
+
+Layout layout_of(const EinsumCase& c, const Spec::Term& term, DType type) {
+  std::vector<std::int64_t> extents;
+  for (const auto& axis : term) extents.push_back(c.extents.at(axis.name));
+  return Layout::row_major(type, std::move(extents));
+}
+
+}  // namespace
+
 std::vector<Layout> operand_layouts(const EinsumCase& c, const Spec& spec, DType type) {
   std::vector<Layout> operands;
-  for (const auto& term : spec.operands) {
-    std::vector<std::int64_t> extents;
-    for (const auto& axis : term) extents.push_back(c.extents.at(axis.name));
-    operands.push_back(Layout::row_major(type, std::move(extents)));
-  }
+  for (const auto& term : spec.operands) operands.push_back(layout_of(c, term, type));
   return operands;
+}
+
+DType result_type(DType type) { return is_integer(type) && size_of(type) == 1 ? DType::i32 : type; }
+
+Layout result_layout(const EinsumCase& c, const Spec& spec, DType type) {
+  return layout_of(c, spec.output, result_type(type));
 }
 
 std::string set_name(const std::string& file) { return std::filesystem::path(file).stem().string(); }

@@ -41,6 +41,11 @@ void shrink(EinsumCase& c, double most_flops);
 /// Row-major operands of a case. Throws std::out_of_range for an axis without extent.
 std::vector<Layout> operand_layouts(const EinsumCase& c, const Spec& spec, DType type);
 
+/// The type of a case's results: i32 of operands of bytes, that of the operands else.
+DType result_type(DType type);
+/// What a case's einsum writes: row-major, of that type.
+Layout result_layout(const EinsumCase& c, const Spec& spec, DType type);
+
 /// Milliseconds that others took: case, then name of the other.
 using Peers = std::map<std::string, std::map<std::string, double>>;
 
