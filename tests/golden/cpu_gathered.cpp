@@ -96,11 +96,8 @@ extern "C" void f64_abcde_df_to_eafcb_4x43x6x5x3x7(void* const* args, i64 first,
           #pragma unroll
           for (int bv = 0; bv < 6; ++bv) {
             b_[bv] = *(const f64x8_in_memory*)(A_packed + 240LL * e1 + 48LL * d + 8LL * bv);
-          }
-          #pragma unroll
-          for (int f = 0; f < 3; ++f) {
             #pragma unroll
-            for (int bv = 0; bv < 6; ++bv) {
+            for (int f = 0; f < 3; ++f) {
               sum[f][bv] += a_[f] * b_[bv];
             }
           }

@@ -182,11 +182,8 @@ extern "C" void f64_abc_cd_to_abd_21x4x10x8x6(void* const* args, i64 first, i64 
           #pragma unroll
           for (int d = 0; d < 8; ++d) {
             b_[d] = *(const f64x4_in_memory*)(D_packed + 4LL * d + 32LL * e);
-          }
-          #pragma unroll
-          for (int a = 0; a < 2; ++a) {
             #pragma unroll
-            for (int d = 0; d < 8; ++d) {
+            for (int a = 0; a < 2; ++a) {
               sum_2[a][d] = sum_2[a][d] - a_[a] * b_[d];
             }
           }
