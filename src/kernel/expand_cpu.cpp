@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <optional>
 
@@ -70,56 +71,68 @@ class Expander {
     return mma != nullptr && product(mma->depth) > 1;
   }
 
-  /// A part of what is fetched in each of a product's first rounds. All at once it would take the places of lines that
-  /// loads wait for: contractions that write much took up to 1.2 times as long on an AMD EPYC.
+  /// What is fetched, spread evenly over a product's rounds. Many lines at once would take the places of those that
+  /// loads wait for: by lines in the first rounds alone contractions that write much took 1.05 to 1.2 times as long on
+  /// an AMD EPYC.
   Body fetched(const std::vector<Digit>& depth) {
     const auto statements = std::exchange(meanwhile_, {});
-    if (statements.empty()) return {};
-    const auto inner = std::find_if(depth.rbegin(), depth.rend(), [](const Digit& digit) { return digit.extent > 1; });
-    const auto parts = [](std::int64_t all, std::int64_t of) { return (all + of - 1) / of; };
-    std::int64_t rounds = 0;  // of those before
-    Body result, rows;
+    const auto all_rounds = product(depth);
+    const auto round = position(depth);
+    Body result;
     for (const auto& statement : statements) {
       const auto* ahead = std::get_if<FetchLines>(&statement.node);
-      if (ahead == nullptr) {
-        auto [digits, lines, quotients] = lines_of(std::get<Prefetch>(statement.node));
-        const auto longest = std::max_element(digits.begin(), digits.end(),
-                                              [](const Digit& x, const Digit& y) { return x.extent < y.extent; });
-        const auto along = longest == digits.end() ? Digit{-1, 1} : *longest;
-        if (along.var >= 0) digits.erase(longest);
-        const auto row = loops(digits, Bind::unroll, std::move(lines), quotients);
-        const auto each = parts(along.extent, inner->extent);
-        rounds = parts(along.extent, each);
-        for (std::int64_t k = 0; k < each; ++k) {
-          const auto number = Affine::of(inner->var, each) + Affine(k);
-          Body part = along.var >= 0 ? substituted(row, along.var, number) : row;
-          if (!quotients.empty()) part = {{Section{"", std::move(part)}}};
-          if (along.extent % each != 0) part = where({{number, along.extent}}, std::move(part));
-          for (auto& one : part) result.push_back(std::move(one));
-        }
-        made_by(result, statement.origin);
-      } else {
-        // As evenly as may be: lines that come more at a time in fewer rounds hold up the loads of these, by which
-        // tccg_intensli00 took 1.15 times as long on an Intel Xeon. The last ones are of rows that end inside of a
-        // line.
-        constexpr std::int64_t kEnds = 16;  // one of so many
-        const auto each = parts(ahead->lines - ahead->lines / kEnds, product(depth));
-        const auto of_all = parts(ahead->lines, each);
-        rows = one(FetchLines{each});
-        if (of_all < product(depth)) rows = {{If{{{position(depth), of_all}}, std::move(rows), {}}}};
-        made_by(rows, statement.origin);
-      }
+      auto part = ahead == nullptr ? spread(std::get<Prefetch>(statement.node), round, all_rounds)
+                                   : spread(*ahead, round, all_rounds);
+      made_by(part, statement.origin);
+      for (auto& one : part) result.push_back(std::move(one));
     }
-    if (!result.empty()) {
-      // What only the first rounds have is found by one comparison: several took 5 % of products of 31^6.
-      auto round = Affine::of(inner->var);
-      for (const auto& digit : depth) {
-        if (digit.var != inner->var && digit.extent > 1) round = round + Affine::of(digit.var, rounds);
-      }
-      result = {{If{{{std::move(round), rounds}}, std::move(result), {}}}};
-    }
-    for (auto& one : rows) result.push_back(std::move(one));
     return result;
+  }
+  static std::int64_t parts(std::int64_t all, std::int64_t of) { return (all + of - 1) / of; }
+
+  /// The lines of one value of the longest digit or more in each of some rounds, a power of two apart.
+  Body spread(const Prefetch& prefetch, const Affine& round, std::int64_t all_rounds) {
+    auto [digits, lines, quotients] = lines_of(prefetch);
+    const auto longest = std::max_element(digits.begin(), digits.end(),
+                                          [](const Digit& x, const Digit& y) { return x.extent < y.extent; });
+    const auto along = longest == digits.end() ? Digit{-1, 1} : *longest;
+    if (along.var >= 0) digits.erase(longest);
+    const auto row = loops(digits, Bind::unroll, std::move(lines), quotients);
+    const auto each = parts(along.extent, all_rounds), visits = parts(along.extent, each);
+    const auto apart = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(all_rounds / visits)));
+    Body lets;
+    auto visit = round;
+    std::vector<Condition> when;
+    if (apart > 1 && visits > 1) {
+      const auto number = kernel_.add_var("visit", parts(all_rounds, apart)), rest = kernel_.add_var("rest", apart);
+      lets = {{Let{.var = number, .of = round, .divisor = apart}},
+              {Let{.var = rest, .of = round, .divisor = 1, .modulus = apart}}};
+      visit = Affine::of(number);
+      when = {{Affine::of(rest), 1}};
+    }
+    when.push_back({visit, visits});
+    Body all;
+    for (std::int64_t k = 0; k < each; ++k) {
+      const auto number = each * visit + Affine(k);
+      Body part = along.var >= 0 ? substituted(row, along.var, number) : row;
+      if (!quotients.empty()) part = {{Section{"", std::move(part)}}};
+      if (along.extent % each != 0) part = where({{number, along.extent}}, std::move(part));
+      for (auto& one : part) all.push_back(std::move(one));
+    }
+    all = {{If{std::move(when), std::move(all), {}}}};
+    if (lets.empty()) return all;
+    lets.push_back(std::move(all.front()));
+    return {{Section{"", std::move(lets)}}};
+  }
+
+  /// As evenly as may be: lines that come more at a time in fewer rounds hold up the loads of these, by which
+  /// tccg_intensli00 took 1.15 times as long on an Intel Xeon. The last ones are of rows that end inside of a line.
+  Body spread(const FetchLines& ahead, const Affine& round, std::int64_t all_rounds) {
+    constexpr std::int64_t kEnds = 16;  // one of so many
+    const auto each = parts(ahead.lines - ahead.lines / kEnds, all_rounds), of_all = parts(ahead.lines, each);
+    auto lines = one(FetchLines{each});
+    if (of_all < all_rounds) lines = {{If{{{round, of_all}}, std::move(lines), {}}}};
+    return lines;
   }
 
   // ---- accumulators

@@ -64,11 +64,15 @@ extern "C" void f64_abc_bd_to_adc_7x11x5x9(void* const* args, i64 first, i64 las
           }
           #pragma unroll
           for (int b = 0; b < 11; ++b) {
-            if (b < 2) {
-              #pragma unroll
-              for (int a = 0; a < 2; ++a) {
-                __builtin_prefetch(C + 270LL * a0 + 90LL * a1 + 45LL * a + 40LL * d0 + 20LL * d1 + 10LL * d2 + 5LL * b, 1, 3);
-                __builtin_prefetch(C + 270LL * a0 + 90LL * a1 + 45LL * a + 40LL * d0 + 20LL * d1 + 10LL * d2 + 5LL * b + 4LL, 1, 3);
+            {
+              const i64 visit = b / 4;
+              const i64 rest = b % 4;
+              if (rest == 0 && visit < 2) {
+                #pragma unroll
+                for (int a = 0; a < 2; ++a) {
+                  __builtin_prefetch(C + 270LL * a0 + 90LL * a1 + 45LL * a + 40LL * d0 + 20LL * d1 + 10LL * d2 + 5LL * visit, 1, 3);
+                  __builtin_prefetch(C + 270LL * a0 + 90LL * a1 + 45LL * a + 40LL * d0 + 20LL * d1 + 10LL * d2 + 5LL * visit + 4LL, 1, 3);
+                }
               }
             }
             double a_[2];
