@@ -43,6 +43,9 @@ void Builder::prefetch(const std::string& operand) {
     }
     if (rows.from.array < 0)
       fail("no operand of that name is staged at the innermost loop over tasks, or read where it lies");
+    const auto& mma = product.mma;
+    if (rows.from.array == mma.a.array && rows.from.array != mma.b.array && is_real(product.of.type))
+      return prefetch_rows();
     auto inside = count;
     for (; inside < order_.size() && is_summed(index_of(order_[inside].var)); ++inside)
       rounds.push_back({order_[inside].var, kernel_.extent(order_[inside].var)});
@@ -88,6 +91,19 @@ void Builder::prefetch(const std::string& operand) {
   });
   ahead_ = std::move(rows);
   ahead_origin_ = origin();
+}
+
+void Builder::prefetch_rows() {
+  const auto& mma = products_.front().mma;
+  const auto& index = mma.a.index.front();
+  const auto next = std::find_if(order_.rbegin(), order_.rend() - static_cast<std::ptrdiff_t>(tasks().size()),
+                                 [&](const Ordered& loop) { return !loop.sum && index.coefficient(loop.var) != 0; });
+  if (next == order_.rend() - static_cast<std::ptrdiff_t>(tasks().size()))
+    fail(fmt::format("no loop of a task goes on with {}", kernel_.array(mma.a.array).name));
+  Prefetch rows{mma.a, mma.rows};
+  rows.from.index.front() = index + Affine(index.coefficient(next->var));
+  rows.digits.insert(rows.digits.end(), mma.depth.begin(), mma.depth.end());
+  rows_ahead_ = {std::move(rows), origin()};
 }
 
 Statement Builder::lines_ahead() {

@@ -342,6 +342,7 @@ Body Builder::tiles(std::size_t k) {
     body.push_back({Clear{mma.accumulator, mma.combine}, atom_number_});
   }
   if (ahead_) body.push_back(lines_ahead());
+  if (rows_ahead_) body.push_back(*rows_ahead_);
   for (auto& statement : sums(k)) body.push_back(std::move(statement));
   if (passing_.on) return body;
   for (auto& statement : flush()) body.push_back(std::move(statement));

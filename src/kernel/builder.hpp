@@ -154,6 +154,8 @@ class Builder {
   void pipeline(const Directive& directive);
   /// The rows of an operand that the next task copies, as they lie in memory.
   void prefetch(const std::string& operand);
+  /// Of rows that are read in place: what the next register tile reads of them, in the rounds of this one's sums.
+  void prefetch_rows();
   /// Fetches of a register tile's share of their lines.
   Statement lines_ahead();
   void store(const Directive& directive);
@@ -319,9 +321,10 @@ class Builder {
   std::vector<Ordered> order_;
   std::size_t atoms_ = 0;  // of the products so far
   bool nontemporal_ = false, prefetched_ = false;
-  std::optional<FetchRows> ahead_;  // of the operand whose next copy is prefetched
-  int ahead_origin_ = -1;           // number of the directive
-  bool relaid_ = false;             // results leave through shared memory
+  std::optional<FetchRows> ahead_;       // of the operand whose next copy is prefetched
+  int ahead_origin_ = -1;                // number of the directive
+  std::optional<Statement> rows_ahead_;  // of what the next register tile reads in place
+  bool relaid_ = false;                  // results leave through shared memory
   /// Results that leave through scratch memory.
   struct Gathered {
     std::size_t loops = 0;    // of the order, of whose rounds each has a block

@@ -38,6 +38,7 @@
 //   prefetch                        lines of the result are fetched while the sums that go there are computed: on a
 //                                   GPU of what they are added to, into the second cache
 //   prefetch A                      on a CPU: lines that the next task copies of A are fetched while this one computes
+//                                   or, of rows in place, those that the next register tile reads
 //   nontemporal                     results are written by nontemporal stores: of whole vectors on a CPU
 //
 // Without an atom a program is computed point by point: by rounds over a tile on a CPU, by threads on a GPU. Levels

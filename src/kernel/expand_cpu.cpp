@@ -81,17 +81,26 @@ class Expander {
     Body result;
     for (const auto& statement : statements) {
       const auto* ahead = std::get_if<FetchLines>(&statement.node);
-      auto part = ahead == nullptr ? spread(std::get<Prefetch>(statement.node), round, all_rounds)
-                                   : spread(*ahead, round, all_rounds);
+      auto part =
+          ahead == nullptr ? spread(std::get<Prefetch>(statement.node), depth) : spread(*ahead, round, all_rounds);
       made_by(part, statement.origin);
       for (auto& one : part) result.push_back(std::move(one));
     }
     return result;
   }
+  static bool is_one_of(const std::vector<Digit>& digits, const Digit& digit) {
+    return std::any_of(digits.begin(), digits.end(), [&](const Digit& d) { return d.var == digit.var; });
+  }
   static std::int64_t parts(std::int64_t all, std::int64_t of) { return (all + of - 1) / of; }
 
   /// The lines of one value of the longest digit or more in each of some rounds, a power of two apart.
-  Body spread(const Prefetch& prefetch, const Affine& round, std::int64_t all_rounds) {
+  Body spread(const Prefetch& prefetch, const std::vector<Digit>& depth) {
+    const auto round = position(depth);
+    const auto all_rounds = product(depth);
+    // Elements of the same terms as a round's: a line's ones ask for it again, which costs less than to find out.
+    auto others = prefetch.digits;
+    if (std::erase_if(others, [&](const Digit& d) { return is_one_of(depth, d); }) > 0)
+      return loops(others, Bind::unroll, {{Prefetch{prefetch.from, {}, prefetch.written}}});
     auto [digits, lines, quotients] = lines_of(prefetch);
     const auto longest = std::max_element(digits.begin(), digits.end(),
                                           [](const Digit& x, const Digit& y) { return x.extent < y.extent; });

@@ -72,6 +72,23 @@ TEST_CASE("rows ahead of an operand in place are what the next round of the sum 
   CHECK(tasks.rounds == std::vector<std::int64_t>{0});
 }
 
+TEST_CASE("of rows in place each round of a sum asks for what the next register tile reads then") {
+  using Catch::Matchers::ContainsSubstring;
+  const auto program = tests::contraction("ab,bc->ac", {{96, 24}, {24, 16}, {96, 16}}, DType::f64);
+  const auto built_of = [&](const std::string& tiles) {
+    return build(program, *contraction_of(program),
+                 parse_directives(tiles + "stage B at c0 scratch c1 b c; atom fma rows a columns c depth b lanes 8;"
+                                          "prefetch A"),
+                 Target::cpu);
+  };
+  auto tiles = built_of("tile a:48:12:4; tile c:16:16; order task a0 c0 serial c1 a1 a2;");
+  const auto& ahead = get<Prefetch>(tiles);
+  CHECK(print(tiles, ahead.from) == "A[1152*a0 + 288*a1 + 96*a2 + 24*a + b + 96]");
+  CHECK_THAT(print(expand(tiles)), ContainsSubstring("for b in 24\n        unroll a in 4\n          prefetch A["));
+  // No loop of a task goes on with rows of which each has one tile.
+  CHECK_THROWS_AS(built_of("tile a:4; tile c:16:16; order task a0 c0 serial c1;"), PlanError);
+}
+
 TEST_CASE("rows ahead of an operand that is copied for a part of the sum are the next part's") {
   const auto program = tests::contraction("ab,bc->ac", {{24, 24}, {24, 96}, {24, 96}}, DType::f64);
   const std::string tiles =

@@ -127,7 +127,20 @@ TEST_CASE("columns of sums in parts are fetched for the next part where few rows
   };
   CHECK(fetched(173, 32) == "B");
   CHECK(fetched(173, 64).empty());
-  CHECK(fetched(600, 32).empty());
+  CHECK(fetched(600, 32) == "A");  // rows in place, below
+  CHECK(fetched(600, 64).empty());
+}
+
+TEST_CASE("rows in place out of memory are fetched for the next register tile where units compute vectors by halves") {
+  const auto fetched = [&](std::int64_t rows, int datapath_bytes) {
+    const auto program = contraction("ae,be->ba", {{63, 63}, {rows, 63}, {rows, 63}}, DType::f64);
+    const auto best = plan::best_candidate(program, two_threads(datapath_bytes));
+    CHECK_NOTHROW(kernel::expand(kernel::build(program, best.schedule, kernel::Target::cpu)));
+    return prefetched(best.schedule.directives);
+  };
+  CHECK(fetched(63 * 63 * 63, 32) == "A");
+  CHECK(fetched(63 * 63 * 63, 64).empty());
+  CHECK(fetched(63 * 63, 32).empty());  // from a cache
 }
 
 TEST_CASE("columns in place that have few sets of the second cache are not fetched ahead") {

@@ -553,6 +553,7 @@ kernel::Directives ContractionSides::directives(const Blocking& b) const {
   if (reads_ahead(b, problem_, *device_) || packs_ahead(b, problem_, *device_) ||
       packs_parts_ahead(b, problem_, *device_))
     add(kernel::Directive::Kind::prefetch, columns_name_);
+  if (reads_rows_ahead(b, problem_, *device_)) add(kernel::Directive::Kind::prefetch, rows_name_);
   return list;
 }
 }  // namespace ricci::plan::gett

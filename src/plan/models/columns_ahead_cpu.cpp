@@ -89,4 +89,16 @@ bool packs_parts_ahead(const Blocking& b, const Problem& problem, const CpuModel
   return amount(parts) <= kMostRuns && columns <= kMostRuns * run_of_columns(b);
 }
 
+bool reads_rows_ahead(const Blocking& b, const Problem& problem, const CpuModel& device) {
+  if (b.pack_rows || b.lanes_of_both() || problem.group || problem.complex || !device.by_halves()) return false;
+  // A round asks for a line of each row: beside few multiply-adds that takes longer than it saves.
+  constexpr std::int64_t kHalves = 4;  // of columns
+  const bool long_round = problem.size * product(b.columns, tile_of) >= kHalves * device.datapath_bytes;
+  if (product(b.depth, tile_of) == 1 || !long_round) return false;
+  const bool goes_on = std::any_of(b.rows.begin(), b.rows.end(),
+                                   [](const Axis& axis) { return std::min(axis.task, axis.extent) > axis.tile; });
+  const double all = amount(product(problem.batch, extent_of)) * amount(product(b.rows, extent_of));
+  return goes_on && device.beyond_caches(all * amount(product(b.depth, extent_of)) * amount(problem.size));
+}
+
 }  // namespace ricci::plan::gett
