@@ -53,8 +53,9 @@
 //   threads 256                     on a GPU: of a block
 //   cooperative 32 items 4          on a GPU: 32 threads share the sums or the scan of a point, each 4 values at a time
 //   row b 4                         on a GPU: they share the results along b, too, each 4 neighbours at a time, and
-//   keep in
-//                                   registers what these and all sums as long as b read
+//                                   keep in registers what these and all sums as long as b read
+//   row b 16                        on a CPU: sums along b and what reads rows behind them are computed pass by pass
+//                                   over each row, by vectors of 16 neighbours
 //
 // What only moves elements says in which order the points of a tile are written. Digits number them, the first one
 // changing fastest: `a:4/8` is 4 values of a, 8 apart.

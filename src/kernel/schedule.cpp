@@ -111,7 +111,7 @@ Launch launch_of(const ir::Program& program, const Schedule& schedule, Target ta
     const auto loops = loops_of(program, schedule.directives, target);
     return {.tasks = loops.tiles(program),
             .threads = loops.threads,
-            .scratch_bytes = scratch_bytes(program, loops),
+            .scratch_bytes = target == Target::cpu ? scratch_bytes(program, loops) : 0,
             .arguments = arguments_of(program)};
   }
   auto kernel = build(program, schedule, target);

@@ -20,6 +20,7 @@
 #include "ir/passes/sums_apart.hpp"
 #include "kernel/program/rows.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/rows_cpu.hpp"
 #include "plan/plan.hpp"
 #include "runtime/copies.hpp"
 #include "runtime/repeated_steps.hpp"
@@ -30,6 +31,16 @@ namespace ricci::runtime {
 namespace {
 
 constexpr double kAny = std::numeric_limits<double>::infinity();  ///< us
+
+/// Whether a program goes along rows, of which there is one for each of so many workers.
+template <class Row>
+bool has_rows(const ir::Program& program, std::int64_t workers, const Row& row_of) {
+  const int row = row_of(program);
+  if (row < 0) return false;
+  auto free = program.free_indices();
+  free[static_cast<std::size_t>(row)] = false;
+  return program.points(free) >= workers;
+}
 
 /// How long loops are split. On a CPU a split that affects rounding does not depend on the number of threads. Exact
 /// loops are split only where enough threads gain from it: tiled scans read memory twice, which two threads do not make
@@ -52,6 +63,9 @@ ir::SplitLimits split_limits(const Plan::Impl& plan) {
     limits.scans = more_than_two;
     limits.exact_scans = plan.threads > 2;
     limits.exact_reductions = plan.threads > 1;
+    limits.stays = [device = plan.cpu_model(), workers = limits.workers](const ir::Program& program) {
+      return has_rows(program, workers, [&](const ir::Program& of) { return plan::row_in_cache(of, device); });
+    };
   } else {
     const auto multiprocessors = gpu_model(plan.target).multiprocessors;
     limits.workers = 8 * std::int64_t{multiprocessors};
@@ -221,27 +235,45 @@ std::optional<ir::Sequence> multiplied(const ir::Sequence& lowered, Predictions&
 
 /// The sequence with sums along rows, and what reads the same rows behind them, in one step where that is predicted to
 /// take less: rows are then read once. Nothing where all steps stay. Of fewer rows than workers parts may be summed.
-std::optional<ir::Sequence> in_rows(const ir::Sequence& lowered, Predictions& predictions, std::int64_t workers,
-                                    std::vector<ir::Sequence>* considered) {
+///   row_of  the index of a program's rows; -1: it has none
+///   us_of   what the steps of a sequence take, if that is less than `below`
+template <class Row, class Us>
+std::optional<ir::Sequence> in_rows(const ir::Sequence& lowered, std::int64_t workers, const Row& row_of,
+                                    const Us& us_of, std::vector<ir::Sequence>* considered) {
   std::optional<ir::Sequence> made;
-  const auto has_rows = [&](const ir::Program& program) {
-    const int row = kernel::row_of(program);
-    if (row < 0) return false;
-    auto free = program.free_indices();
-    free[static_cast<std::size_t>(row)] = false;
-    return program.points(free) >= workers;
-  };
+  const auto allowed = [&](const ir::Program& program) { return has_rows(program, workers, row_of); };
   for (std::size_t left = lowered.steps.size(); left > 1; --left) {
     const auto& now = made ? *made : lowered;
-    auto way = ir::computed_where_read(now, left - 1, has_rows);
+    auto way = ir::computed_where_read(now, left - 1, allowed);
     if (!way) continue;
     if (considered != nullptr) considered->push_back(*way);
-    const double us = predictions.us(now.steps);
-    if (predictions.us(way->steps, us) >= us) continue;
+    const double us = us_of(now, kAny);
+    if (us_of(*way, us) >= us) continue;
     left -= now.steps.size() - way->steps.size();
     made = std::move(way);
   }
   return made;
+}
+
+/// The same for each device.
+std::optional<ir::Sequence> in_rows(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* of_gpu,
+                                    std::vector<ir::Sequence>* considered) {
+  const auto limits = split_limits(plan);
+  if (of_gpu != nullptr) {
+    const auto us_of = [&](const ir::Sequence& sequence, double below) { return of_gpu->us(sequence.steps, below); };
+    return in_rows(lowered, limits.workers, kernel::row_of, us_of, considered);
+  }
+  const auto device = plan.cpu_model();
+  const auto row_of = [&](const ir::Program& program) { return plan::row_in_cache(program, device); };
+  const auto us_of = [&](const ir::Sequence& sequence, double below) {
+    double us = 0;
+    for (const auto& step : ir::split_long(sequence, limits).steps) {
+      if (us >= below) break;
+      if (step.program.points() > 0) us += plan::time_alone(ir::canonicalise(step.program), device).us;
+    }
+    return us;
+  };
+  return in_rows(lowered, limits.workers, row_of, us_of, considered);
 }
 
 }  // namespace
@@ -282,7 +314,7 @@ namespace {
 std::optional<ir::Sequence> steps_of(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* predictions,
                                      std::vector<ir::Sequence>* considered) {
   std::optional<ir::Sequence> rows, products, made;
-  if (predictions != nullptr) rows = in_rows(lowered, *predictions, split_limits(plan).workers, considered);
+  rows = in_rows(lowered, plan, predictions, considered);
   const auto& whole = rows ? *rows : lowered;
   products = predictions != nullptr ? multiplied(whole, *predictions, plan.workspace_limit, considered)
                                     : turned(whole, plan.cpu_model(), split_limits(plan), plan.workspace_limit);
@@ -293,7 +325,8 @@ std::optional<ir::Sequence> steps_of(const ir::Sequence& lowered, const Plan::Im
   } else {
     copied.reset();
   }
-  if (predictions == nullptr) return made ? std::move(made) : std::move(products);
+  if (predictions == nullptr && !made) made = std::move(products);
+  if (predictions == nullptr) return made ? std::move(made) : std::move(rows);
   const auto& gathered = made ? *made : multiplied;
   if (!copied) copied = with_copies(gathered, *predictions, plan.workspace_limit, considered);
   if (copied->steps.size() > gathered.steps.size()) {

@@ -15,7 +15,8 @@ namespace ricci::fuzz {
 struct RowsProgram {
   std::string text;
 
-  explicit RowsProgram(std::mt19937_64& random) {
+  ///   least  rows
+  explicit RowsProgram(std::mt19937_64& random, int least = 1) {
     const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
     constexpr int kRows[] = {1, 2, 3, 4, 7, 8, 16, 32, 33};
     constexpr int kLong[] = {2, 3, 4, 8, 12, 16, 31, 32, 33, 48, 64, 65, 96, 100, 128, 200, 256, 384, 500, 768, 1028};
@@ -23,7 +24,8 @@ struct RowsProgram {
     const auto type = kTypes[pick(0, 6)];
     const bool half = is_half(type), complex = is_complex(type), integer = is_integer(type);
     const auto computed = ricci::name(half ? DType::f32 : type);
-    const int rows = kRows[pick(0, 8)], length = kLong[pick(0, 20)], more = pick(0, 3) == 0 ? pick(2, 4) : 1;
+    const int rows = least - 1 + kRows[pick(0, 8)], length = kLong[pick(0, 20)],
+              more = pick(0, 3) == 0 ? pick(2, 4) : 1;
     // The row's index lies last, or in front of one of the others.
     constexpr const char* kLies[] = {"h, i, j", "h, i, j", "h, i, j", "i, h, j", "h, j, i", "j, h, i"};
     const std::string lies = kLies[pick(0, 5)], other = kLies[pick(0, 5)];

@@ -1,13 +1,12 @@
 // Random chains of reductions along rows, and results of the same rows, as one kernel that reads these once, on the
 // simulator: what the interpreter does statement by statement, without a fault.
-#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <random>
 
 #include "catch.hpp"
 #include "fuzz/random_rows.hpp"
 #include "fuzz/rounding.hpp"
+#include "fuzz/rows_memory.hpp"
 #include "fuzz/seeds.hpp"
 #include "fuzz/simt_sequence.hpp"
 #include "ir/passes/read_once.hpp"
@@ -19,32 +18,6 @@ namespace rows_simt_test {
 using namespace ricci;
 
 namespace {
-
-template <class Real>
-void fill(unsigned char* memory, std::size_t bytes, std::mt19937_64& random) {
-  for (std::size_t at = 0; at + sizeof(Real) <= bytes; at += sizeof(Real)) {
-    const auto value = static_cast<Real>(std::uniform_int_distribution<int>(-64, 64)(random)) / static_cast<Real>(32);
-    std::memcpy(memory + at, &value, sizeof value);
-  }
-}
-
-/// Small numbers of 8 bits, which all types hold.
-void fill(DType type, unsigned char* memory, std::size_t bytes, std::mt19937_64& random) {
-  switch (part_type(type)) {
-    case DType::f64:
-      return fill<double>(memory, bytes, random);
-    case DType::f32:
-      return fill<float>(memory, bytes, random);
-    case DType::i32:
-      return fill<std::int32_t>(memory, bytes, random);
-    default:
-      for (std::size_t at = 0; at + 2 <= bytes; at += 2) {
-        const auto sign = static_cast<unsigned>(random() % 2) << 15, fraction = static_cast<unsigned>(random() % 128);
-        const auto bits = static_cast<std::uint16_t>(sign | (type == DType::bf16 ? 0x3f00U : 0x3800U) | fraction);
-        std::memcpy(memory + at, &bits, sizeof bits);
-      }
-  }
-}
 
 struct Counts {
   int once = 0, rows = 0;
@@ -61,18 +34,8 @@ void check(std::uint64_t seed, Counts& counts) {
   counts.once += sequence.steps.size() == 1 && lowered.steps.size() > 1 ? 1 : 0;
   counts.rows += has_rows(sequence.steps.back().program) ? 1 : 0;
 
-  std::vector<std::unique_ptr<fuzz::Line[]>> lines;
-  std::vector<fuzz::Area> areas;
-  std::vector<void*> pointers;
-  for (const auto& storage : lowered.storages) {
-    if (storage.role == ir::Role::workspace) break;
-    const auto bytes = static_cast<std::size_t>((storage.last + 1) * size_of(storage.type));
-    auto& line = lines.emplace_back(std::make_unique<fuzz::Line[]>(bytes / sizeof(fuzz::Line) + 1));
-    fill(storage.type, line[0].at, bytes, random);
-    areas.push_back({line[0].at, bytes, line[0].at});
-    pointers.push_back(line[0].at);
-  }
-  pointers.resize(lowered.storages.size());
+  auto memory = fuzz::tensors_of(lowered, random);
+  auto& [lines, areas, pointers] = memory;
   const auto want = fuzz::expected(lowered, pointers, {});
   const auto workspace = fuzz::add_workspace(sequence, areas);
   for (const auto& step : sequence.steps) {

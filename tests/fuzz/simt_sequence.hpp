@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/source.hpp"
+#include "fuzz/area.hpp"
 #include "ir/passes/canonical.hpp"
 #include "ir/sequence.hpp"
 #include "plan/plan.hpp"
@@ -17,17 +18,6 @@
 #include "simt/emitted.hpp"
 
 namespace ricci::fuzz {
-
-/// Memory of a storage: a tensor's, or workspace of the sequence.
-struct Area {
-  unsigned char* begin = nullptr;
-  std::size_t bytes = 0;
-  void* element_0 = nullptr;
-};
-
-struct Line {
-  alignas(256) unsigned char at[256];
-};
 
 /// The report of a run that was not clean, with the kernel.
 ///   block  of the step's slice, where it is in one

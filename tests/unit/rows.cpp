@@ -1,5 +1,6 @@
 // Programs that go along the same rows several times: which steps become one, and what its kernel reads.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -36,6 +37,15 @@ std::size_t planned_steps(const ir::Sequence& sequence) {
   runtime::Predictions predictions(plan.gpu_model(), Precision::operands);
   const auto made = runtime::steps_instead(sequence, plan, &predictions);
   return made ? made->steps.size() : sequence.steps.size();
+}
+
+/// Steps of a plan for the CPU, and the schedule of the last one.
+std::pair<std::size_t, std::string> planned_on_cpu(const ir::Sequence& sequence) {
+  Plan::Impl plan;
+  plan.target = runtime::target_of(PlanOptions());
+  const auto made = runtime::steps_instead(sequence, plan, nullptr);
+  const auto& steps = (made ? *made : sequence).steps;
+  return {steps.size(), plan::best_candidate(ir::canonicalise(steps.back().program), plan.cpu_model()).schedule.name};
 }
 
 constexpr const char* kSoftmax =
@@ -95,6 +105,34 @@ TEST_CASE("a kernel reads each row once") {
   CHECK(seen > 5);
 }
 
+TEST_CASE("rows that caches hold are one step on a CPU") {
+  const auto [steps, schedule] = planned_on_cpu(lowered(kSoftmax));
+  CHECK(steps == 1);
+  CHECK(schedule.find("row") != std::string::npos);
+  CHECK(planned_on_cpu(lowered(kSoftmax, 4096, 1 << 17)).first > 1);
+  CHECK(planned_on_cpu(lowered(kSoftmax, 32)).first > 1);  // parts of sums are work for more
+}
+
+TEST_CASE("passes over a row keep what takes long, and read memory once") {
+  constexpr int kRows = 8, kLong = 61;  // by vectors of 8, one of 4, and one by one
+  const auto sequence = lowered(kSoftmax, kRows, kLong);
+  const auto made =
+      ir::computed_where_read(sequence, 2, [](const ir::Program& program) { return kernel::row_of(program) >= 0; });
+  REQUIRE(made);
+  const auto program = ir::canonicalise(made->steps.front().program);
+  const auto passes = kernel::row_passes(kernel::along_row(program, 1, 1), 1);
+  REQUIRE(passes.size() == 3);
+  CHECK((passes[0].kept.empty() && passes[1].kept.size() == 1 && passes[2].results.size() == 1));
+  kernel::Schedule schedule;
+  schedule.directives = kernel::parse_directives("order task a b; row b 8");
+  const auto tree = kernel::build(program, schedule, kernel::Target::cpu);
+  std::vector<float> x(kRows * kLong, 0.5F), z(kRows * kLong);
+  kernel::execute(tree, {x.data(), z.data()}, {});
+  for (const auto value : z) CHECK(value == 1.0F / kLong);
+  CHECK(kernel::launch_of(program, schedule, kernel::Target::cpu).scratch_bytes ==
+        tree.bytes_of(kernel::Space::scratch));
+}
+
 TEST_CASE("rows that are none are refused by name") {
   const auto program = ir::canonicalise(lowered("output z(i) : f32\nz(i) = sum(j, x(i,j))").steps.front().program);
   const auto refused = [&](const std::string& directives) {
@@ -115,6 +153,30 @@ TEST_CASE("rows that are none are refused by name") {
   CHECK(refused("order task a; threads 128; cooperative 128; row b 1").find("without a part") != std::string::npos);
   CHECK(refused("order task a; threads 32; cooperative 8; row b 1").find("a point each") != std::string::npos);
   CHECK(refused("tile a:4; order task a0 thread a; threads 32; cooperative 8; row b 4").empty());
+}
+
+TEST_CASE("rows of a CPU that are none are refused by name") {
+  const auto refused = [](const std::string& statements, const std::string& directives) {
+    const auto program = ir::canonicalise(lowered(statements).steps.front().program);
+    kernel::Schedule schedule;
+    schedule.directives = kernel::parse_directives(directives);
+    try {
+      kernel::build(program, schedule, kernel::Target::cpu);
+    } catch (const PlanError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string sum = "output z(i) : f32\nz(i) = sum(j, x(i,j))";
+  CHECK(refused(sum, "order task a; row b 8").empty());
+  CHECK(refused(sum, "order task a; row b 6").find("power of two") != std::string::npos);
+  CHECK(refused(sum, "order task a; row b 32; row b 32").find("a row already") != std::string::npos);
+  CHECK(refused(sum, "order task a; row a 8").find("several places of a row") != std::string::npos);
+  CHECK(refused(sum, "tile a:8:2; order task a0 serial a1; row b 8").find("one by one") != std::string::npos);
+  CHECK(refused("inout x2(i, j) : f32\nx2(i,j) = x2(i,j) / sum(k, x2(i,k) * w(k))", "order task a b; row b 8").empty());
+  CHECK(refused("output z(i) : f32; input y(i, j) : i32\nz(i) = sum(j, select(y(i,j) == 1, x(i,j), 0))",
+                "order task a; row b 8")
+            .find("real numbers") != std::string::npos);
 }
 
 }  // namespace rows_test

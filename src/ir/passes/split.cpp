@@ -50,7 +50,7 @@ class Splitter {
   /// The steps that take the place of this one; none where it stays.
   std::vector<Step> cut(const Step& step) {
     const auto& program = step.program;
-    if (program.points() == 0) return {};
+    if (program.points() == 0 || (limits_.stays && limits_.stays(program))) return {};
     if (program.statements.size() == 1) {
       const auto kind = program.nodes[at(program.statement().value)].kind;
       if (kind == NodeKind::scan) return cut_scan(step);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "ir/sequence.hpp"
 
@@ -31,6 +32,7 @@ struct SplitLimits {
   std::int64_t vector_bytes = 0, least_of_rows = 0;
   CutOrder cut_order = CutOrder::furthest;  ///< of such sums
   bool scans = true;                        ///< scans and compactions, too: they read and compute everything twice
+  std::function<bool(const Program&)> stays = nullptr;  ///< which programs are not cut, whatever they run over
   /// What gives the same bits whole, too.
   bool exact_reductions = true, exact_scans = true;
 };

@@ -8,6 +8,7 @@
 #include "ir/passes/canonical_nodes.hpp"
 #include "kernel/arguments.hpp"
 #include "kernel/program/point.hpp"
+#include "kernel/program/rows.hpp"
 #include "kernel/program/staged.hpp"
 #include "kernel/program/strips.hpp"
 #include "kernel/program/targets.hpp"
@@ -28,6 +29,14 @@ class TileLoops {
     block_.lanes = loops.lanes;
     if (loops.lanes > 1) block_.apart[static_cast<std::size_t>(loops.lane)] = loops.lanes;
     block_.nontemporal = loops.nontemporal;
+    if (loops.row >= 0) {
+      block_.shared_row.push_back(loops.row);
+      block_.row_results = loops.row_results;
+      block_.next_row = !loops.inner.empty() ? loops.inner.front() : !loops.tasks.empty() ? loops.tasks.back() : -1;
+      block_.row_lanes = loops.row_lanes;
+      row_vectors_ =
+          row_rounds(program.indices[static_cast<std::size_t>(loops.row)].extent, loops.row_lanes).front().vectors;
+    }
     for (const auto& node : program.nodes) sums_ = sums_ || !node.over.empty();
   }
 
@@ -55,7 +64,8 @@ class TileLoops {
       const auto& index = program_.indices[q];
       IndexVars vars;
       vars.value = kernel_.add_var(index.name, std::max<std::int64_t>(index.extent, 1));
-      if (block_.register_tile[q] > 1) vars.place = kernel_.add_var("u" + index.name, block_.register_tile[q]);
+      const auto values = static_cast<int>(q) == loops_.row ? row_vectors_ : block_.register_tile[q];
+      if (values > 1) vars.place = kernel_.add_var("u" + index.name, values);
       block_.vars.push_back(vars);
     }
     if (loops_.strip > 0) block_.point = kernel_.add_var("point", loops_.strip);
@@ -72,7 +82,8 @@ class TileLoops {
       end_.push_back(first + Affine(tile));
       const bool tiled = !tasks.number[q].is_constant();
       if (!looped(q)) {
-        if (free[q] && !tiled) body_.add(Let{block_.vars[q].value, Affine(0)});  // a free index of one value
+        if (free[q] && !tiled && tile >= index.extent)
+          body_.add(Let{block_.vars[q].value, Affine(0)});  // a free index of one value
         continue;
       }
       if (!tiled) {
@@ -231,11 +242,16 @@ class TileLoops {
   BodyWriter body_;
   PointBlock block_;
   std::vector<Affine> first_, end_;  // per index, of a tile
+  std::int64_t row_vectors_ = 1;     // of a round of a pass
   bool sums_ = false;
 };
 
 }  // namespace
 
-Kernel build_cpu(const ir::Program& program, const ProgramLoops& loops) { return TileLoops(program, loops).build(); }
+Kernel build_cpu(const ir::Program& program, const ProgramLoops& loops) {
+  if (loops.row < 0) return TileLoops(program, loops).build();
+  const auto rows = along_row(program, loops.row, 1);
+  return TileLoops(rows, loops).build();
+}
 
 }  // namespace ricci::kernel

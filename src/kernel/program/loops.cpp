@@ -82,7 +82,7 @@ class LoopMaker {
       case Kind::stage:
         return stage(directive);
       case Kind::nontemporal:
-        if (made_.lanes == 1) fail("nontemporal stores are of vectors: there are no lanes");
+        if (made_.lanes == 1 && made_.row_lanes == 1) fail("nontemporal stores are of vectors: there are no lanes");
         made_.nontemporal = true;
         return;
       case Kind::threads:
@@ -355,6 +355,7 @@ class LoopMaker {
     const auto q = index(directive.subject);
     const auto lanes = directive.sizes.front();
     if (made_.row >= 0) fail("there is a row already");
+    if (cpu()) return row_of_passes(q, lanes);
     if (made_.cooperative_threads == 1) fail("rows are of threads that cooperate");
     if (const auto rule = row_fault(program_, static_cast<int>(q), lanes); !rule.empty()) fail(rule);
     if (extent(q) < lanes * made_.cooperative_threads) fail("there are threads without a part of the row");
@@ -368,6 +369,23 @@ class LoopMaker {
     made_.row_lanes = lanes;
     made_.row_results = free_[q];
     made_.tile[q] = made_.register_tile[q] = rounds;
+    std::erase(made_.tasks, made_.row);
+  }
+
+  /// Of a CPU: rows of one point each.
+  void row_of_passes(std::size_t q, std::int64_t lanes) {
+    if (const auto rule = row_fault(program_, static_cast<int>(q)); !rule.empty()) fail(rule);
+    if (made_.lanes > 1) fail("vectors lie along the row, which has lanes of its own");
+    if (has_registers()) fail("rows are computed one by one");
+    if (lanes > kMostLanes || (lanes & (lanes - 1)) != 0) fail("vectors have a power of two of lanes");
+    if (lanes > 1 && !lane_type(program_)) fail("lanes hold real numbers, or integers that are only copied");
+    if (lanes > extent(q)) fail(fmt::format("{} has {} values", name(q), extent(q)));
+    if (free_[q] && made_.tile[q] > 1) fail("each point of the row is a task before");
+    if (!rows_are_read_first(program_, static_cast<int>(q)))
+      fail("what is written is read before, or at the same place");
+    made_.row = static_cast<int>(q);
+    made_.row_lanes = lanes;
+    made_.row_results = free_[q];
     std::erase(made_.tasks, made_.row);
   }
 

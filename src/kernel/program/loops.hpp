@@ -38,8 +38,8 @@ struct ProgramLoops {
   int items_per_thread = 1;     ///< GPU: values of a scan that one of them takes at a time
   /// GPU: cooperative threads along each index of a sum. None: all of them along the last one.
   std::vector<int> members;
-  /// GPU: the index of the rows that a group of threads keeps in registers (rows.hpp), and neighbours along it that a
-  /// thread has side by side; -1: none.
+  /// The index of rows (rows.hpp): on a GPU those that a group of threads keeps in registers, on a CPU those that are
+  /// gone over pass by pass; and neighbours along it that a thread has side by side or a vector has. -1: none.
   int row = -1;
   std::int64_t row_lanes = 1;
   bool row_results = false;  ///< whether results lie along it

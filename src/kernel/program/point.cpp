@@ -76,6 +76,7 @@ void PointBuilder::find_reductions_around() {
 }
 
 void PointBuilder::build() {
+  if (cpu() && row_.any()) return build_row();
   open_scope();
   // All statements of a point read before any writes: load buffers that are also written first.
   for (std::size_t id = 0; id < program_.nodes.size(); ++id) {

@@ -15,6 +15,7 @@
 #include "kernel/program/body_writer.hpp"
 #include "kernel/program/loops.hpp"
 #include "kernel/program/names.hpp"
+#include "kernel/program/rows.hpp"
 
 namespace ricci::kernel {
 
@@ -39,9 +40,11 @@ struct PointBlock {
   std::vector<int> members;     ///< of them along each index; none: all along the last one of a reduction
   int items_per_thread = 1;     ///< scanned values that one thread takes at a time
   /// Indices along which they share sums and results of rows, places of which each has in its register tile; none: they
-  /// share sums alone.
+  /// share sums alone. CPU: the one of rows that are gone over pass by pass.
   std::vector<int> shared_row;
-  bool row_results = false;  ///< whether results lie along the row
+  bool row_results = false;    ///< whether results lie along the row
+  std::int64_t row_lanes = 1;  ///< CPU: neighbours along the row in a vector
+  int next_row = -1;           ///< CPU: the index along which the row follows that comes next; -1: none is known
   Var member = -1;
   bool nontemporal = false;  ///< stores of vectors
   Var point = -1;            ///< in a strip: the point's distance along `lane` from the strip's beginning
@@ -130,6 +133,7 @@ class PointBuilder {
   void bound_loop(const LoopBound& bound, Loop& loop);
 
   // ---- point_reduce.cpp
+  static const char* stem_of(const ir::Node& reduce);
   void declare_reduce(ir::NodeId id);
   void declare_row_reduce(ir::NodeId id, const char* stem);
   bool loops_below(ir::NodeId id) const;
@@ -148,6 +152,20 @@ class PointBuilder {
   int start_value(ir::NodeId id, const std::string& name, ir::OpCode op);
   void accumulate(ir::NodeId id, const Access& target, std::optional<ir::OpCode> op, const IndexSet& target_set);
   void combine_threads(ir::NodeId id, int array);
+
+  // ---- point_rows.cpp
+  /// The registers of a sum along a row, of what goes by so many lanes.
+  struct RowSum {
+    int array;
+    std::int64_t vectors, lanes;
+  };
+  void build_row();
+  Affine place_in_row();
+  void add_pass(const RowPass& pass, bool fetches);
+  void fetch_next(std::int64_t vectors, std::int64_t lanes);
+  void define_sum(const RowSum& sum, Value value);
+  void keep(ir::NodeId id, int array);
+  int total(ir::NodeId id, const std::vector<RowSum>& sums);
 
   // ---- point_store.cpp
   void add_statement(const ir::Statement& statement);
@@ -210,7 +228,7 @@ class PointBuilder {
   /// Of what lies past the end, the last element that exists.
   Affine offset(const ir::Affine& affine);
   /// A value that is declared, or the lane of the vector that it is in.
-  Value declared(ir::NodeId id) const;
+  Value declared(ir::NodeId id);
   /// GPU: the index along which a thread's values are neighbours in memory that one access moves; -1: none.
   int vector_index(int buffer, const ir::Affine& affine) const;
   int vector_index(ir::NodeId load) const {

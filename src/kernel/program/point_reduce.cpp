@@ -160,10 +160,14 @@ void PointBuilder::close_loop(int q, int opened) {
   leave_index(q);
 }
 
+const char* PointBuilder::stem_of(const Node& reduce) {
+  return reduce.op == OpCode::add ? "sum" : reduce.op == OpCode::mul ? "product" : "reduced";
+}
+
 void PointBuilder::declare_reduce(NodeId id) {
   const auto& n = node(id);
   const auto set = unrolled(id);
-  const char* stem = n.op == OpCode::add ? "sum" : n.op == OpCode::mul ? "product" : "reduced";
+  const char* stem = stem_of(n);
   if (has_no_values(n)) {
     name(id, start_value(id, stem, n.op));
     return;

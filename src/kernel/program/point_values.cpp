@@ -83,9 +83,12 @@ int PointBuilder::vector_index(int buffer, const ir::Affine& affine) const {
   return -1;
 }
 
-Value PointBuilder::declared(NodeId id) const {
+Value PointBuilder::declared(NodeId id) {
   const auto array = arrays_.at(id);
   auto set = unrolled(id);
+  if (kernel_.array(array).space == Space::scratch) {  // kept beside a row
+    return load_of(node(id).type, {array, {place_in_row()}, lanes_of(id)});
+  }
   if (cpu() || kernel_.array(array).lanes == 1) return value_of(array, set);
   const auto along = static_cast<std::size_t>(vector_index(id));
   set.reset(along);

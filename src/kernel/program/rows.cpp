@@ -72,6 +72,16 @@ std::string row_fault(const ir::Program& program, int index, std::int64_t lanes)
   return sums ? "" : "no sum runs along the row";
 }
 
+bool rows_are_read_first(const ir::Program& program, int index) {
+  const auto rows = along_row(program, index, 1);
+  const auto is_safe = [&](const Node& node) {
+    if (node.kind != NodeKind::load || !rows.buffers[at(node.source)].written) return true;
+    return rows.statements.size() == 1 && rows.statement().buffer == node.source &&
+           rows.statement().offset == node.offset && rows.statement().offset.coefficient[at(index)] != 0;
+  };
+  return std::all_of(rows.nodes.begin(), rows.nodes.end(), is_safe);
+}
+
 int row_of(const ir::Program& program) {
   const auto is_sum = [](const Node& node) { return node.kind == NodeKind::reduce; };
   const auto sum = std::find_if(program.nodes.begin(), program.nodes.end(), is_sum);
@@ -85,6 +95,76 @@ int row_of(const ir::Program& program) {
   }
   const bool several = std::any_of(sum + 1, program.nodes.end(), is_sum);
   return found < 0 && several && is_row(sum->over[0]) ? sum->over[0] : found;
+}
+
+std::vector<RowPass> row_passes(const ir::Program& along, int row) {
+  const auto count = along.nodes.size();
+  std::vector<std::size_t> after(count);  // per node: passes that must be over
+  std::vector<bool> depends(count);       // on the place in the row
+  std::vector<RowPass> made;
+  for (std::size_t id = 0; id < count; ++id) {
+    const auto& node = along.nodes[id];
+    for (int k = 0; k < ir::operand_count(node); ++k) {
+      after[id] = std::max(after[id], after[at(node.operand[k])]);
+      depends[id] = depends[id] || depends[at(node.operand[k])];
+    }
+    if (node.kind == NodeKind::load) depends[id] = node.offset.coefficient[at(row)] != 0;
+    if (node.kind == NodeKind::index) depends[id] = node.source == row;
+    if (node.kind != NodeKind::reduce) continue;
+    depends[id] = false;
+    made.resize(std::max(made.size(), after[id] + 1));
+    made[after[id]++].sums.push_back(static_cast<NodeId>(id));
+  }
+  RowPass last;
+  for (std::size_t k = 0; k < along.statements.size(); ++k) {
+    if (along.statements[k].offset.coefficient[at(row)] != 0) last.results.push_back(static_cast<int>(k));
+  }
+  if (!last.results.empty()) made.push_back(std::move(last));
+  // What a later pass comes to again is kept by the first one that computes it, where that takes long.
+  const auto takes_long = [&](const Node& node) {
+    return node.kind == NodeKind::op && (ir::is_function(node.op) || node.op == ir::OpCode::div);
+  };
+  std::vector<int> first(count, -1);
+  std::vector<bool> kept(count);
+  for (int p = 0; p < static_cast<int>(made.size()); ++p) {
+    auto& pass = made[at(p)];
+    std::vector<bool> reached(count);
+    for (const auto sum : pass.sums) reached[at(along.nodes[at(sum)].operand[0])] = true;
+    for (const int result : pass.results) reached[at(along.statements[at(result)].value)] = true;
+    for (std::size_t id = count; id-- > 0;) {
+      if (!reached[id] || !depends[id]) continue;
+      const auto& node = along.nodes[id];
+      if (takes_long(node) && first[id] >= 0) {
+        kept[id] = true;
+        continue;
+      }
+      if (first[id] < 0) first[id] = p;
+      pass.computed.push_back(static_cast<NodeId>(id));
+      for (int k = 0; k < ir::operand_count(node); ++k) reached[at(node.operand[k])] = true;
+    }
+  }
+  for (std::size_t id = 0; id < count; ++id) {
+    if (kept[id]) made[at(first[id])].kept.push_back(static_cast<NodeId>(id));
+  }
+  return made;
+}
+
+std::vector<RowRounds> row_rounds(std::int64_t extent, std::int64_t lanes) {
+  constexpr std::int64_t kVectors = 4;  // of a sum: they hide how long additions take
+  constexpr std::int64_t kNarrow = 4;   // lanes
+  std::vector<RowRounds> made;
+  const auto add = [&](std::int64_t vectors, std::int64_t wide) {
+    const auto count = extent / (vectors * wide);
+    if (count > 0) made.push_back({vectors, wide, count});
+    extent -= count * vectors * wide;
+  };
+  if (lanes > 1) {
+    if (const auto vectors = std::min(kVectors, extent / lanes); vectors > 1) add(vectors, lanes);
+    add(1, lanes);
+    if (lanes > kNarrow) add(1, kNarrow);
+  }
+  add(1, 1);
+  return made;
 }
 
 ir::Program along_row(const ir::Program& program, int index, std::int64_t lanes) {

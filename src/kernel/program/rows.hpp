@@ -1,9 +1,10 @@
-// Rows: sums over indices of one extent, and results along such an index, which a group of threads computes of what it
-// has read once.
+// Rows: sums over indices of one extent, and results along such an index, which a group of threads of a GPU computes of
+// what it has read once, or a CPU while a row is in its first caches.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "ir/program.hpp"
 
@@ -13,9 +14,30 @@ namespace ricci::kernel {
 ///   lanes  neighbours along it that a thread has side by side
 std::string row_fault(const ir::Program& program, int index, std::int64_t lanes = 1);
 
+/// Whether passes over a row one after the other read what they should where its results go to what is read: the last
+/// pass alone writes, at the place that it reads.
+bool rows_are_read_first(const ir::Program& program, int index);
+
 /// An index of such rows: of results where these lie along one, that with neighbours first; -1: there is none, rows
 /// have sums in common, or one sum alone runs along it, which reads each row once as it is.
 int row_of(const ir::Program& program);
+
+/// One way of a CPU over a row of along_row().
+struct RowPass {
+  std::vector<ir::NodeId> sums;      ///< all that those of the passes before it allow
+  std::vector<int> results;          ///< statements, of the last pass
+  std::vector<ir::NodeId> computed;  ///< nodes that depend on the row's index
+  std::vector<ir::NodeId> kept;      ///< of these, what takes long and a later pass reads again
+};
+/// Passes in their order, the last one of results where they lie along the row.
+std::vector<RowPass> row_passes(const ir::Program& along, int row);
+
+/// Rounds of a pass, of so many vectors of so many neighbours each: the widest first. What these leave of the row is
+/// computed by narrow vectors, then one by one.
+struct RowRounds {
+  std::int64_t vectors, lanes, count;
+};
+std::vector<RowRounds> row_rounds(std::int64_t extent, std::int64_t lanes);
 
 /// The program with that index in place of all that sums run over: it counts vectors of `lanes` neighbours, whose lanes
 /// are one more index, the last, where there are several. What reads the same of a row is one node then. No program by

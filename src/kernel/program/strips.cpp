@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/kernel.hpp"
+#include "kernel/program/rows.hpp"
 #include "kernel/program/staged.hpp"
 
 namespace ricci::kernel {
@@ -28,6 +29,14 @@ std::int64_t scratch_bytes(const ir::Program& program, const ProgramLoops& loops
   for (const auto& staged : staged_loads(program, loops)) {
     const auto type = program.nodes[static_cast<std::size_t>(staged.load)].type;
     kernel.add_array({"", type, Space::scratch, {staged.elements}});
+  }
+  if (loops.row >= 0) {
+    const auto rows = along_row(program, loops.row, 1);
+    const auto length = rows.indices[static_cast<std::size_t>(loops.row)].extent;
+    for (const auto& pass : row_passes(rows, loops.row)) {
+      for (const auto id : pass.kept)
+        kernel.add_array({"", rows.nodes[static_cast<std::size_t>(id)].type, Space::scratch, {length}});
+    }
   }
   if (loops.strip == 0 || !loops.parts.empty()) return kernel.bytes_of(Space::scratch);
   const auto strips = strips_of(program, loops);

@@ -15,6 +15,7 @@
 #include "plan/enumerate/plain_directives.hpp"
 #include "plan/enumerate/plain_staged.hpp"
 #include "plan/enumerate/register_tile.hpp"
+#include "plan/enumerate/rows_cpu.hpp"
 #include "plan/models/operation_counts.hpp"
 #include "plan/models/plain_counts_cpu.hpp"
 #include "plan/models/plain_lines_cpu.hpp"
@@ -533,7 +534,7 @@ bool is_copy(const ir::Program& program) {
 
 std::vector<Candidate> plain_candidates(const ir::Program& program, const CpuModel& device, std::size_t most,
                                         double bound_us) {
-  return PlainCpuEnumerator(program, device).run(most, bound_us);
+  return with_rows(PlainCpuEnumerator(program, device).run(most, bound_us), program, device, most, bound_us);
 }
 
 }  // namespace ricci::plan
