@@ -58,7 +58,12 @@ struct RowsProgram {
           return fmt::format("{} / (1.5 + abs({}))", x, of_row);
       }
     };
+    // Rows that a comparison cuts in two parts, as of causal attention.
+    constexpr const char* kCuts[] = {"j <= i", "j < i + 3", "i <= j", "i < j", "j <= 20", "2 * i < j + 5"};
+    const std::string cut = kCuts[pick(0, 5)];
+    const bool cuts = pick(0, 2) == 0;
     const auto reduced = [&](const std::string& value) {
+      if (cuts && pick(0, 3) > 0) return fmt::format("sum(j, guard({}, {}))", cut, value);
       if (!complex && pick(0, 3) == 0) return fmt::format("{}(j, {})", pick(0, 1) == 0 ? "maximum" : "minimum", value);
       if (pick(0, 5) == 0 && !complex) return fmt::format("sum(j, guard({} > w(j), {}))", x, value);
       return fmt::format("sum(j, {})", value);
@@ -78,7 +83,9 @@ struct RowsProgram {
     } else {
       const bool adds = pick(0, 4) == 0;
       declared += fmt::format("{} z({}) : {}\n", adds ? "inout" : "output", other, ricci::name(type));
-      statements += fmt::format("z({}) {} {} - {}\n", other, adds && !half ? "+=" : "=", place(), last);
+      statements +=
+          fmt::format("z({}) {} {} - {}\n", other, adds && !half ? "+=" : "=",
+                      cuts && pick(0, 3) > 0 ? fmt::format("select({}, {}, {})", cut, place(), last) : place(), last);
     }
     text += declared + statements;
   }

@@ -120,7 +120,7 @@ TEST_CASE("passes over a row keep what takes long, and read memory once") {
       ir::computed_where_read(sequence, 2, [](const ir::Program& program) { return kernel::row_of(program) >= 0; });
   REQUIRE(made);
   const auto program = ir::canonicalise(made->steps.front().program);
-  const auto passes = kernel::row_passes(kernel::along_row(program, 1, 1), 1);
+  const auto passes = kernel::row_passes(*kernel::cut_rows(program, 1), 1);
   REQUIRE(passes.size() == 3);
   CHECK((passes[0].kept.empty() && passes[1].kept.size() == 1 && passes[2].results.size() == 1));
   kernel::Schedule schedule;

@@ -19,7 +19,8 @@ namespace {
 
 class TileLoops {
  public:
-  TileLoops(const ir::Program& program, const ProgramLoops& loops)
+  ///   rows  of which this is the program, where the loops go along rows
+  TileLoops(const ir::Program& program, const ProgramLoops& loops, const RowProgram* rows = nullptr)
       : program_(program), loops_(loops), kernel_(kernel_of(program, Target::cpu)) {
     const auto count = program.indices.size();
     block_.register_tile = loops.register_tile;
@@ -34,6 +35,7 @@ class TileLoops {
       block_.row_results = loops.row_results;
       block_.next_row = !loops.inner.empty() ? loops.inner.front() : !loops.tasks.empty() ? loops.tasks.back() : -1;
       block_.row_lanes = loops.row_lanes;
+      block_.rows = rows;
       row_vectors_ =
           row_rounds(program.indices[static_cast<std::size_t>(loops.row)].extent, loops.row_lanes).front().vectors;
     }
@@ -250,8 +252,8 @@ class TileLoops {
 
 Kernel build_cpu(const ir::Program& program, const ProgramLoops& loops) {
   if (loops.row < 0) return TileLoops(program, loops).build();
-  const auto rows = along_row(program, loops.row, 1);
-  return TileLoops(rows, loops).build();
+  const auto rows = cut_rows(program, loops.row);
+  return TileLoops(rows->program, loops, &*rows).build();
 }
 
 }  // namespace ricci::kernel

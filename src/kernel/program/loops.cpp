@@ -378,7 +378,9 @@ class LoopMaker {
     if (made_.lanes > 1) fail("vectors lie along the row, which has lanes of its own");
     if (has_registers()) fail("rows are computed one by one");
     if (lanes > kMostLanes || (lanes & (lanes - 1)) != 0) fail("vectors have a power of two of lanes");
-    if (lanes > 1 && !lane_type(program_)) fail("lanes hold real numbers, or integers that are only copied");
+    const auto rows = cut_rows(program_, static_cast<int>(q));
+    if (!rows) fail("comparisons of indices cut a row in two parts at most");
+    if (lanes > 1 && !lane_type(rows->program)) fail("lanes hold real numbers, or integers that are only copied");
     if (lanes > extent(q)) fail(fmt::format("{} has {} values", name(q), extent(q)));
     if (free_[q] && made_.tile[q] > 1) fail("each point of the row is a task before");
     if (!rows_are_read_first(program_, static_cast<int>(q)))

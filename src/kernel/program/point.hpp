@@ -42,9 +42,10 @@ struct PointBlock {
   /// Indices along which they share sums and results of rows, places of which each has in its register tile; none: they
   /// share sums alone. CPU: the one of rows that are gone over pass by pass.
   std::vector<int> shared_row;
-  bool row_results = false;    ///< whether results lie along the row
-  std::int64_t row_lanes = 1;  ///< CPU: neighbours along the row in a vector
-  int next_row = -1;           ///< CPU: the index along which the row follows that comes next; -1: none is known
+  bool row_results = false;          ///< whether results lie along the row
+  const RowProgram* rows = nullptr;  ///< CPU: of which this is the program; null: it has no rows
+  std::int64_t row_lanes = 1;        ///< CPU: neighbours along the row in a vector
+  int next_row = -1;                 ///< CPU: the index along which the row follows that comes next; -1: none is known
   Var member = -1;
   bool nontemporal = false;  ///< stores of vectors
   Var point = -1;            ///< in a strip: the point's distance along `lane` from the strip's beginning
@@ -161,7 +162,10 @@ class PointBuilder {
   };
   void build_row();
   Affine place_in_row();
-  void add_pass(const RowPass& pass, bool fetches);
+  void add_pass(const RowPass& pass, bool fetches, Var cut);
+  bool has_part(const RowPass& pass, int part) const;
+  void add_round(const RowPass& pass, std::size_t part, const std::vector<int>& kept,
+                 const std::vector<std::vector<RowSum>>& sums);
   void fetch_next(std::int64_t vectors, std::int64_t lanes);
   void define_sum(const RowSum& sum, Value value);
   void keep(ir::NodeId id, int array);

@@ -13,8 +13,13 @@ using ir::OpCode;
 
 namespace {
 
-/// The node's value as a sum of indices, as variables of their numbers, and a constant that stays far from the ends of
-/// i64; none of other values.
+Bounds bounds_of(const ir::Program& program, const Affine& sum) {
+  return bounds(sum,
+                [&](Var q) { return std::max<std::int64_t>(program.indices[static_cast<std::size_t>(q)].extent, 1); });
+}
+
+}  // namespace
+
 std::optional<Affine> index_sum(const ir::Program& program, NodeId id) {
   constexpr std::int64_t kLargest = std::int64_t{1} << 30;  // products of two, with extents, have no overflow
   const auto bounded = [](Affine sum) -> std::optional<Affine> {
@@ -36,13 +41,6 @@ std::optional<Affine> index_sum(const ir::Program& program, NodeId id) {
   if (y->is_constant()) return bounded(y->constant * *x);
   return std::nullopt;
 }
-
-Bounds bounds_of(const ir::Program& program, const Affine& sum) {
-  return bounds(sum,
-                [&](Var q) { return std::max<std::int64_t>(program.indices[static_cast<std::size_t>(q)].extent, 1); });
-}
-
-}  // namespace
 
 std::optional<PointBuilder::IndexGuard> PointBuilder::index_guard(NodeId predicate) const {
   const auto& n = node(predicate);

@@ -37,7 +37,7 @@ Value part_of(const Value& vector, int from, int lanes) {
 
 void PointBuilder::build_row() {
   open_scope();
-  const auto passes = row_passes(program_, block_.shared_row.front());
+  const auto passes = row_passes(*block_.rows, block_.shared_row.front());
   // The next row is fetched by the pass behind the first one that takes longest, which waits for memory least.
   const auto functions = [&](const RowPass& pass) {
     return std::count_if(pass.computed.begin(), pass.computed.end(),
@@ -47,7 +47,13 @@ void PointBuilder::build_row() {
   for (auto p = fetching; p-- > 1;) {
     if (functions(passes[p]) > functions(passes[fetching])) fetching = p;
   }
-  for (std::size_t p = 0; p < passes.size(); ++p) add_pass(passes[p], p == fetching);
+  Var cut = -1;
+  if (const auto& begins = block_.rows->cut) {
+    const auto n = extent(block_.shared_row.front());
+    cut = kernel_.add_var(names_.fresh("cut"), n + 1);
+    body_.add(Let{.var = cut, .of = offset(*begins), .most = n});
+  }
+  for (std::size_t p = 0; p < passes.size(); ++p) add_pass(passes[p], p == fetching, cut);
   const auto row = static_cast<std::size_t>(block_.shared_row.front());
   for (const auto& statement : program_.statements) {
     if (statement.offset.coefficient[row] == 0) add_store(statement);
@@ -63,18 +69,31 @@ Affine PointBuilder::place_in_row() {
   return offset(only);
 }
 
-void PointBuilder::add_pass(const RowPass& pass, bool fetches) {
+bool PointBuilder::has_part(const RowPass& pass, int part) const {
+  const auto has = [&](const auto& one) { return one.value[static_cast<std::size_t>(part)] >= 0; };
+  return std::any_of(pass.sums.begin(), pass.sums.end(), has) ||
+         std::any_of(pass.results.begin(), pass.results.end(), has);
+}
+
+void PointBuilder::add_pass(const RowPass& pass, bool fetches, Var cut) {
   const int row = block_.shared_row.front();
   const auto q = static_cast<std::size_t>(row);
-  for (const auto sum : pass.sums) hoist(node(sum).operand[0], row_);
-  for (const int result : pass.results) hoist(program_.statements[static_cast<std::size_t>(result)].value, row_);
+  const auto hoist_values = [&](const auto& list) {
+    for (const auto& one : list) {
+      for (const auto value : one.value) {
+        if (value >= 0) hoist(value, row_);
+      }
+    }
+  };
+  hoist_values(pass.sums);
+  hoist_values(pass.results);
   std::vector<int> kept;
-  for (const auto id : pass.kept)
-    kept.push_back(kernel_.add_array({names_.fresh("kept"), node(id).type, Space::scratch, {extent(row)}}));
+  for (const auto& one : pass.kept)
+    kept.push_back(kernel_.add_array({names_.fresh("kept"), node(one.value).type, Space::scratch, {extent(row)}}));
   std::vector<std::vector<RowSum>> sums(pass.sums.size());
-  const auto all = row_rounds(extent(row), block_.row_lanes);
+  const auto all = row_rounds(extent(row), block_.row_lanes, cut >= 0);
   for (std::size_t k = 0; k < sums.size(); ++k) {
-    const auto& n = node(pass.sums[k]);
+    const auto& n = node(pass.sums[k].reduction);
     for (const auto& [vectors, lanes, rounds] : all) {
       if (!sums[k].empty() && sums[k].back().lanes == lanes) continue;
       Array array{names_.fresh(stem_of(n)), n.type, Space::registers, {}};
@@ -85,39 +104,63 @@ void PointBuilder::add_pass(const RowPass& pass, bool fetches) {
     }
   }
   const auto outside = block_;
-  auto& place = block_.vars[q].value;
-  place = kernel_.add_var(names_.fresh(index_name(row)), extent(row));
-  Sweep sweep{place, Affine(0), Affine(extent(row)), {}};
-  for (const auto& [vectors, lanes, rounds] : all) {
-    block_.register_tile[q] = vectors;
-    block_.apart[q] = lanes;
-    block_.lane = lanes > 1 ? row : -1;
-    block_.lanes = static_cast<int>(lanes);
-    block_.nontemporal = outside.nontemporal && lanes == outside.row_lanes;
-    unrolled_[q] = vectors > 1;
-    sweep.parts.push_back({vectors * lanes, body_.collect([&] {
-                             if (fetches && lanes == outside.row_lanes) fetch_next(vectors, lanes);
-                             open_scope();
-                             for (std::size_t k = 0; k < kept.size(); ++k) keep(pass.kept[k], kept[k]);
-                             for (std::size_t k = 0; k < sums.size(); ++k) {
-                               const auto& n = node(pass.sums[k]);
-                               const auto of = std::find_if(sums[k].begin(), sums[k].end(),
-                                                            [&](const RowSum& sum) { return sum.lanes == lanes; });
-                               Access target{of->array, {}, static_cast<int>(lanes)};
-                               if (of->vectors > 1)
-                                 target.index.push_back(vectors > 1 ? Affine::of(block_.vars[q].place) : Affine(0));
-                               accumulate(n.operand[0], target, n.op, row_ & unrolled_);
-                             }
-                             for (const int result : pass.results)
-                               add_store(program_.statements[static_cast<std::size_t>(result)]);
-                             close_scope();
-                           })});
+  const Affine ends[] = {Affine(0), cut >= 0 ? Affine::of(cut) : Affine(extent(row)), Affine(extent(row))};
+  for (const std::size_t part : {0, 1}) {
+    if ((part > 0 && cut < 0) || !has_part(pass, static_cast<int>(part))) continue;
+    auto& place = block_.vars[q].value;
+    place = kernel_.add_var(names_.fresh(index_name(row)), extent(row));
+    Sweep sweep{place, ends[part], ends[part + 1], {}};
+    for (const auto& [vectors, lanes, rounds] : all) {
+      block_.register_tile[q] = vectors;
+      block_.apart[q] = lanes;
+      block_.lane = lanes > 1 ? row : -1;
+      block_.lanes = static_cast<int>(lanes);
+      block_.nontemporal = outside.nontemporal && lanes == outside.row_lanes;
+      unrolled_[q] = vectors > 1;
+      sweep.parts.push_back({vectors * lanes, body_.collect([&] {
+                               if (fetches && lanes == outside.row_lanes) fetch_next(vectors, lanes);
+                               add_round(pass, part, kept, sums);
+                             })});
+    }
+    unrolled_[q] = false;
+    // Behind a cut stores are aligned first.
+    if (part > 0 && outside.nontemporal && pass.results.size() == 1) {
+      const auto& statement = program_.statements[static_cast<std::size_t>(pass.results.front().statement)];
+      block_.lane = -1;
+      sweep.aligned = Access{statement.buffer, {offset(statement.offset)}, static_cast<int>(outside.row_lanes)};
+    }
+    block_ = outside;
+    body_.add(std::move(sweep));
   }
-  block_ = outside;
-  unrolled_[q] = false;
-  body_.add(std::move(sweep));
-  for (std::size_t k = 0; k < sums.size(); ++k) name(pass.sums[k], total(pass.sums[k], sums[k]));
-  for (std::size_t k = 0; k < kept.size(); ++k) name(pass.kept[k], kept[k]);
+  for (std::size_t k = 0; k < sums.size(); ++k) name(pass.sums[k].reduction, total(pass.sums[k].reduction, sums[k]));
+  for (std::size_t k = 0; k < kept.size(); ++k) name(pass.kept[k].value, kept[k]);
+}
+
+/// What a round computes of one part of the row.
+void PointBuilder::add_round(const RowPass& pass, std::size_t part, const std::vector<int>& kept,
+                             const std::vector<std::vector<RowSum>>& sums) {
+  const auto& vars = block_.vars[static_cast<std::size_t>(block_.shared_row.front())];
+  const bool unrolled = (row_ & unrolled_).any();
+  open_scope();
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    if (pass.kept[k].in[part]) keep(pass.kept[k].value, kept[k]);
+  }
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    const auto& [reduction, value] = pass.sums[k];
+    if (value[part] < 0) continue;
+    const auto of =
+        std::find_if(sums[k].begin(), sums[k].end(), [&](const RowSum& sum) { return sum.lanes == block_.lanes; });
+    Access target{of->array, {}, block_.lanes};
+    if (of->vectors > 1) target.index.push_back(unrolled ? Affine::of(vars.place) : Affine(0));
+    accumulate(value[part], target, node(reduction).op, row_ & unrolled_);
+  }
+  for (const auto& [number, value] : pass.results) {
+    if (value[part] < 0) continue;
+    auto statement = program_.statements[static_cast<std::size_t>(number)];
+    statement.value = value[part];
+    add_store(statement);
+  }
+  close_scope();
 }
 
 /// Lines of the next row, while this one is in the caches.

@@ -31,11 +31,11 @@ std::int64_t scratch_bytes(const ir::Program& program, const ProgramLoops& loops
     kernel.add_array({"", type, Space::scratch, {staged.elements}});
   }
   if (loops.row >= 0) {
-    const auto rows = along_row(program, loops.row, 1);
-    const auto length = rows.indices[static_cast<std::size_t>(loops.row)].extent;
-    for (const auto& pass : row_passes(rows, loops.row)) {
-      for (const auto id : pass.kept)
-        kernel.add_array({"", rows.nodes[static_cast<std::size_t>(id)].type, Space::scratch, {length}});
+    const auto rows = cut_rows(program, loops.row);
+    const auto length = program.indices[static_cast<std::size_t>(loops.row)].extent;
+    for (const auto& pass : row_passes(*rows, loops.row)) {
+      for (const auto& [id, parts] : pass.kept)
+        kernel.add_array({"", rows->program.nodes[static_cast<std::size_t>(id)].type, Space::scratch, {length}});
     }
   }
   if (loops.strip == 0 || !loops.parts.empty()) return kernel.bytes_of(Space::scratch);

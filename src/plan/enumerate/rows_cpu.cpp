@@ -20,7 +20,8 @@ using ir::NodeKind;
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 /// Bytes of a row that its passes read, keep and write.
-std::int64_t row_bytes(const ir::Program& along, int row) {
+std::int64_t row_bytes(const kernel::RowProgram& rows, int row) {
+  const auto& along = rows.program;
   std::int64_t bytes = 0;
   for (const auto& node : along.nodes) {
     if (node.kind == NodeKind::load && node.offset.coefficient[at(row)] != 0) bytes += size_of(node.type);
@@ -28,8 +29,8 @@ std::int64_t row_bytes(const ir::Program& along, int row) {
   for (const auto& statement : along.statements) {
     if (statement.offset.coefficient[at(row)] != 0) bytes += size_of(along.buffers[at(statement.buffer)].type);
   }
-  for (const auto& pass : kernel::row_passes(along, row)) {
-    for (const auto id : pass.kept) bytes += size_of(along.nodes[at(id)].type);
+  for (const auto& pass : kernel::row_passes(rows, row)) {
+    for (const auto& [id, parts] : pass.kept) bytes += size_of(along.nodes[at(id)].type);
   }
   return bytes * along.indices[at(row)].extent;
 }
@@ -40,8 +41,9 @@ class PassEnumerator {
       : program_(program),
         device_(device),
         row_(row),
-        along_(kernel::along_row(program, row, 1)),
-        passes_(kernel::row_passes(along_, row)),
+        rows_of_program_(*kernel::cut_rows(program, row)),
+        along_(rows_of_program_.program),
+        passes_(kernel::row_passes(rows_of_program_, row)),
         order_(count_operations(program).order) {
     std::erase(order_, row);
     for (const int q : order_) rows_ *= static_cast<double>(extent(q));
@@ -53,7 +55,7 @@ class PassEnumerator {
   }
 
   std::vector<Candidate> run(double bound_us) {
-    const auto widest = device_.vector_bytes / size_of(*kernel::lane_type(program_));
+    const auto widest = device_.vector_bytes / size_of(*kernel::lane_type(along_));
     // Results of half types fill lines by two registers of what they are computed in.
     for (auto lanes = has_half_results() ? 2 * widest : widest; lanes >= 2; lanes /= 2) {
       if (lanes <= extent(row_)) add(lanes, bound_us);
@@ -95,8 +97,8 @@ class PassEnumerator {
   double cycles_of_row(std::int64_t lanes) const {
     constexpr double kRow = 20, kRound = 2, kHalf = 4, kAgain = 0.5, kLine = 64;
     double cycles = kRow, sums = 0, vectors = 0, rounds = 0;
-    for (const auto& round : kernel::row_rounds(extent(row_), lanes)) {
-      const auto bytes = round.lanes * size_of(*kernel::lane_type(program_));
+    for (const auto& round : kernel::row_rounds(extent(row_), lanes, rows_of_program_.cut.has_value())) {
+      const auto bytes = round.lanes * size_of(*kernel::lane_type(along_));
       const auto registers = std::max<std::int64_t>(bytes / device_.vector_bytes, 1);
       vectors += static_cast<double>(registers * round.vectors * round.count);
       rounds += static_cast<double>(round.count);
@@ -106,7 +108,7 @@ class PassEnumerator {
       sums += static_cast<double>(pass.sums.size());
     }
     cycles += sums * kHalf * std::log2(static_cast<double>(lanes));
-    const auto bytes = static_cast<double>(row_bytes(along_, row_));
+    const auto bytes = static_cast<double>(row_bytes(rows_of_program_, row_));
     if (bytes > static_cast<double>(device_.l1_bytes) / 2)
       cycles += kAgain * static_cast<double>(passes_.size()) * bytes / kLine;
     return cycles;
@@ -165,7 +167,8 @@ class PassEnumerator {
   const ir::Program& program_;
   const CpuModel& device_;
   int row_;
-  ir::Program along_;
+  kernel::RowProgram rows_of_program_;
+  const ir::Program& along_;
   std::vector<kernel::RowPass> passes_;
   std::vector<int> order_;  ///< of the indices of rows, fastest first
   double rows_ = 1, bytes_ = 0;
@@ -176,8 +179,10 @@ class PassEnumerator {
 
 int row_in_cache(const ir::Program& program, const CpuModel& device) {
   const int row = kernel::row_of(program);
-  if (row < 0 || !kernel::lane_type(program) || !kernel::rows_are_read_first(program, row)) return -1;
-  const auto along = kernel::along_row(program, row, 1);
+  if (row < 0 || !kernel::rows_are_read_first(program, row)) return -1;
+  const auto rows = kernel::cut_rows(program, row);
+  if (!rows || !kernel::lane_type(rows->program)) return -1;
+  const auto& along = rows->program;
   const auto lies_along = [&](const ir::Affine& offset) {
     const auto step = offset.coefficient[at(row)];
     return step == 0 || step == 1;
@@ -187,7 +192,7 @@ int row_in_cache(const ir::Program& program, const CpuModel& device) {
                   [&](const ir::Node& node) { return node.kind != NodeKind::load || lies_along(node.offset); }) &&
       std::all_of(along.statements.begin(), along.statements.end(),
                   [&](const ir::Statement& statement) { return lies_along(statement.offset); });
-  return neighbours && row_bytes(along, row) <= device.l2_bytes / 2 ? row : -1;
+  return neighbours && row_bytes(*rows, row) <= device.l2_bytes / 2 ? row : -1;
 }
 
 std::vector<Candidate> with_rows(std::vector<Candidate> others, const ir::Program& program, const CpuModel& device,
