@@ -47,7 +47,7 @@ std::vector<std::vector<char>> executed(const ir::Sequence& sequence, const std:
   return memory;
 }
 
-constexpr ir::SplitLimits kSmall{.longest = 64, .workers = 12, .parts = 24, .least = 16};
+const ir::SplitLimits kSmall{.longest = 64, .workers = 12, .parts = 24, .least = 16};
 
 /// The sequence cut, after a check that it gives the same bits.
 ir::Sequence cut(const ir::Program& program, const ir::SplitLimits& limits = kSmall,
