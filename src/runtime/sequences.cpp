@@ -325,8 +325,10 @@ std::optional<ir::Sequence> steps_of(const ir::Sequence& lowered, const Plan::Im
   } else {
     copied.reset();
   }
-  if (predictions == nullptr && !made) made = std::move(products);
-  if (predictions == nullptr) return made ? std::move(made) : std::move(rows);
+  if (predictions == nullptr) {
+    if (made) return made;
+    return products ? std::move(products) : std::move(rows);
+  }
   const auto& gathered = made ? *made : multiplied;
   if (!copied) copied = with_copies(gathered, *predictions, plan.workspace_limit, considered);
   if (copied->steps.size() > gathered.steps.size()) {

@@ -218,7 +218,7 @@ int PointBuilder::total(NodeId id, const std::vector<RowSum>& sums) {
   std::vector<Value> values;
   for (std::int64_t k = 0; k < widest.vectors; ++k) {
     Access access{widest.array, {}, static_cast<int>(widest.lanes)};
-    if (widest.vectors > 1) access.index.push_back(Affine(k));
+    if (widest.vectors > 1) access.index.emplace_back(k);
     values.push_back(load_of(n.type, access));
   }
   for (; values.size() > 1; values.resize((values.size() + 1) / 2)) {
