@@ -80,6 +80,35 @@ constexpr const char* kWidenF16 =
   return (f32{0})((bits & 0x8000u) << 16 | (magnitude >= 0x7c00u ? 0x7f800000u | magnitude << 13 : finite));
 )";
 
+// What a group of lanes of a and each one of b have for a product, {0}: the number of sums, {1}: of their bits. Of bf16
+// the instruction takes subnormal numbers as 0, and sums two products one after the other, as the other text does.
+constexpr const char* kDotBf16 = R"(inline f32x{0} dot(f32x{0} sum, bf16x2 a, bf16x{2} b) {{
+  const u32x{0} all = __builtin_bit_cast(u32, a), low = (u32x{0})b << 16, high = (u32x{0})b & 0xffff0000u;
+#ifdef __AVX512BF16__
+  typedef float sums __attribute__((vector_size({3})));
+  typedef __bf16 pairs __attribute__((vector_size({3})));
+  return (f32x{0})__builtin_ia32_dpbf16ps_{1}((sums)sum, (pairs)all, (pairs)b);
+#else
+  sum += (f32x{0})(all & 0xffff0000u) * (f32x{0})high;
+  return sum + (f32x{0})(all << 16) * (f32x{0})low;
+#endif
+}}
+
+)";
+constexpr const char* kDotI8 = R"(inline i32x{0} dot(i32x{0} sum, u8x4 a, i8x{2} b) {{
+  const u32x{0} all = __builtin_bit_cast(u32, a);
+#if defined(__AVX512VNNI__){4}
+  typedef int words __attribute__((vector_size({3})));
+  return (i32x{0})__builtin_ia32_vpdpbusd{1}((words)sum, (words)all, (words)b);
+#else
+  const i32x{0} words = (i32x{0})b;
+  for (int shift = 0; shift < 32; shift += 8) sum += (i32x{0})(all >> shift & 255u) * (words << (24 - shift) >> 24);
+  return sum;
+#endif
+}}
+
+)";
+
 /// Lanes of a C vector that an element takes: two of a c128.
 int words_of(DType type) { return std::max(static_cast<int>(size_of(type)) / 8, 1); }
 
@@ -117,6 +146,17 @@ std::string lane_function(const std::string& name, DType type, int lanes) {
         "// The lanes after one that comes before them.\n"
         "inline {0} shifted({0} x, {1} before) {{ return __builtin_shufflevector(x, ({0})before{2}); }}\n\n",
         vector, c_type(type), order(lanes, [&](int v) { return v == 0 ? lanes : v - 1; }));
+  if (name == "interleave")
+    return fmt::format("inline {0} interleave({1} x, {1} y) {{ return __builtin_shufflevector(x, y{2}); }}\n\n", vector,
+                       vector_name(type, lanes / 2),
+                       order(lanes, [&](int v) { return v / 2 + (v % 2 == 0 ? 0 : lanes / 2); }));
+  if (name == "dot") {
+    const auto* text = type == DType::bf16 ? kDotBf16 : kDotI8;
+    // Of vectors of 64 bytes processors without AVX-512 have none.
+    const char* avx_vnni = lanes <= 8 ? " || defined(__AVXVNNI__)" : "";
+    return fmt::format(fmt::runtime(text), lanes, lanes * 32, lanes * (type == DType::bf16 ? 2 : 4), lanes * 4,
+                       avx_vnni);
+  }
   // As half.cuh says of a single one.
   const auto converts = [&](const char* to, const char* from, const char* body) {
     const auto of_lanes = fmt::format("x{}", lanes);
@@ -138,16 +178,22 @@ std::string lane_function(const std::string& name, DType type, int lanes) {
   return name == "real_pairs" ? pairs("z", "z", 0, 0) : pairs("z", "z", 1, 1);
 }
 
+/// What a transpose moves: elements, or groups of them, all of which have the bytes of a word.
+const char* moved_type(DType type, int together) { return together > 1 ? "u32" : c_type(type); }
+
 /// transpose<type, used>(rows) of an array of so many vectors, in log2 of their number rounds: pairs of vectors
 /// interleave pieces of 1, 2, 4, ... elements within 16 bytes, by one instruction each, and exchange larger ones. What
 /// is interleaved comes out by numbers whose bits are reversed. Loops would be unrolled too late for loads to stay in
 /// the order of the rows, and templates take Clang longer than the rest of a kernel does.
-std::string transpose_function(DType type, int lanes, int vectors, int used) {
-  const int words = words_of(type), group = std::min(lanes, std::max(16 / static_cast<int>(size_of(type)), 1));
+///   together  neighbours that are like one element
+std::string transpose_function(DType type, int lanes, int vectors, int used, int together) {
   const auto vector = vector_name(type, lanes);
   auto text =
       fmt::format("template <>\ninline __attribute__((always_inline)) void transpose<{}, {}>({} (&rows)[{}]) {{\n",
-                  c_type(type), used, vector, vectors);
+                  moved_type(type, together), used, vector, vectors);
+  lanes /= together;
+  const int words = words_of(type) * together,
+            group = std::min(lanes, std::max(16 / static_cast<int>(size_of(type)) / together, 1));
   std::vector<std::string> rows;
   for (int i = 0; i < vectors; ++i) rows.push_back(fmt::format("rows[{}]", i));
   int made = 0;
@@ -576,8 +622,8 @@ class CppPrinter : StatementPrinter<CppPrinter> {
     const auto& array = kernel_.array(transpose.array);
     const auto vectors = static_cast<int>(array.shape.front());
     const auto used = transpose.used > 0 ? transpose.used : vectors;
-    transposes_.insert(transpose_function(array.type, array.lanes, vectors, used));
-    w_.line("transpose<{}, {}>({});", c_type(array.type), used, array.name);
+    transposes_.insert(transpose_function(array.type, array.lanes, vectors, used, transpose.group));
+    w_.line("transpose<{}, {}>({});", moved_type(array.type, transpose.group), used, array.name);
   }
 
   bool nontemporal_ = false, rows_ = false, aligns_ = false, runs_ = false, fences_ = false;

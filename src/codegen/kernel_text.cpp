@@ -52,7 +52,8 @@ constexpr std::pair<OpCode, const char*> kFunctions[] = {
     {OpCode::shift_right, "shift_right<{}>"},
 };
 /// By Value::Kind: functions of a C++ vector.
-constexpr const char* kLaneFunctions[] = {"prefixes", "shifted", "times_i", "conj_pairs", "real_pairs", "imag_pairs"};
+constexpr const char* kLaneFunctions[] = {"prefixes",   "shifted",    "times_i",    "conj_pairs",
+                                          "real_pairs", "imag_pairs", "interleave", "dot"};
 
 std::string function_name(OpCode op, DType type) { return fmt::format("{}_{}", ir::name_of(op), name(type)); }
 
@@ -416,7 +417,14 @@ KernelText::Text KernelText::text(const Value& value) {
   }
   const char* name = kLaneFunctions[static_cast<int>(value.kind) - static_cast<int>(Value::Kind::prefixes)];
   vector_type(value.type, value.lanes());
-  lane_functions_[name].emplace(value.type, value.lanes());
+  auto of = value.type;
+  if (value.kind == Value::Kind::interleave) vector_type(of, value.lanes() / 2);
+  if (value.kind == Value::Kind::dot) {
+    of = value.operands[1].type;
+    vector_type(DType::u32, value.lanes());
+    for (const auto& operand : value.operands) vector_type(operand.type, operand.lanes());
+  }
+  lane_functions_[name].emplace(of, value.lanes());
   return {fmt::format("{}({})", name, operands(value)), 3};
 }
 

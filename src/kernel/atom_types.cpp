@@ -41,6 +41,20 @@ bool computes(const Atom& atom, int parts, const ir::Program& program, const Con
   return true;
 }
 
+std::optional<Dot> dot_of(const ir::Program& program, const Contraction& contraction, const Factor& rows,
+                          const Factor& columns) {
+  if (!contraction.is_product() || contraction.negative) return std::nullopt;
+  if (contraction.indices(Role::depth).empty() || !contraction.indices(Role::summed).empty()) return std::nullopt;
+  const auto type = [&](const Factor& factor) {
+    return factor.rounded.value_or(program.nodes[static_cast<std::size_t>(factor.load)].type);
+  };
+  Dot dot;
+  dot.flipped = type(rows) == DType::i8;
+  dot.types = dot_types(dot.flipped ? DType::u8 : type(rows), type(columns));
+  if (dot.types == nullptr || dot.types->sum != contraction.type) return std::nullopt;
+  return dot;
+}
+
 Precision effective_precision(const ir::Program& program, Precision wanted, int sm) {
   const bool rounds = wanted == Precision::tf32 || wanted == Precision::tf32x3;
   if (!rounds || sm < find_atom("m16n8k8_tf32")->sm) return Precision::operands;

@@ -1,6 +1,7 @@
 // Which atoms compute a contraction: what they multiply and in what they sum, against the types of the program.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "kernel/atoms.hpp"
@@ -21,6 +22,16 @@ DType operand_type(const Atom* atom, const Contraction& contraction) noexcept;
 ///   why    where not null, is told why not
 bool computes(const Atom& atom, int parts, const ir::Program& program, const Contraction& contraction,
               std::string* why = nullptr);
+
+/// How a CPU's dot products are those of a contraction.
+struct Dot {
+  const DotTypes* types = nullptr;
+  bool flipped = false;  ///< the rows' operand is of i8, and staged as u8
+};
+/// Nothing where there are none: of other types, of terms of their own, with none or several conversions.
+///   rows, columns  the factors that these move
+std::optional<Dot> dot_of(const ir::Program& program, const Contraction& contraction, const Factor& rows,
+                          const Factor& columns);
 
 /// What is wanted, where a program on that device is a contraction that sums in f32 and has tensor cores for it: the
 /// same kernel has the same key whatever was asked for in vain. sm: 0 on a CPU.

@@ -27,6 +27,20 @@ constexpr DType dtype_of(AtomType type) noexcept {
   return kTypes[static_cast<int>(type)];
 }
 
+/// Dot products of a CPU's vectors: what one instruction sums of a group of neighbours of either operand.
+struct DotTypes {
+  DType a, b, sum;
+  int group;
+};
+inline constexpr DotTypes kDots[] = {{DType::bf16, DType::bf16, DType::f32, 2}, {DType::u8, DType::i8, DType::i32, 4}};
+/// Those of operands of these types; null where there are none.
+constexpr const DotTypes* dot_types(DType a, DType b) noexcept {
+  for (const auto& dot : kDots) {
+    if (dot.a == a && dot.b == b) return &dot;
+  }
+  return nullptr;
+}
+
 /// A step, or a place, within an operand's tile.
 struct TilePlace {
   std::uint8_t row = 0, column = 0;

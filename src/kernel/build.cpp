@@ -27,6 +27,7 @@ void Builder::run(std::span<const Directive> directives, std::size_t count) {
   for (const auto& directive : directives) {
     if (directive.kind == Kind::atom) {
       instruction_ = find_atom(directive.subject);
+      dots_ = kernel_.target == Target::cpu && directive.subject == "dot";
       for (const auto& [word, names] : directive.loops) {
         if (word == "rows") rows_ = names;
       }
@@ -310,6 +311,13 @@ void Builder::stage(const Directive& directive) {
   Array array;
   array.name = fmt::format("{}_{}", directive.subject, directive.space == "scratch" ? "packed" : "tile");
   array.type = operand_type(instruction_, contraction);
+  bool flipped = false;
+  if (dots_) {
+    const auto dot = this->dot(contraction);
+    const bool rows = has_rows(load.offset);
+    array.type = rows ? dot.types->a : dot.types->b;
+    flipped = rows && dot.flipped;
+  }
   array.space = directive.space == "scratch" ? Space::scratch : Space::shared;
   array.alignment = 64;
   Copy copy;
@@ -365,6 +373,8 @@ void Builder::stage(const Directive& directive) {
   copy.async = directive.space == "async";
   const auto& rounded = (is_first ? contraction.first : contraction.second).rounded;
   if (rounded && *rounded != kernel_.array(staged.array).type) copy.rounded = rounded;
+  copy.flipped = flipped;
+  if (dots_ && !copy.quotients.empty()) fail("operands of dot products have no joined indices");
   copy.tf32 = kernel_.array(staged.array).tf32 && !kernel_.array(load.source).tf32;
   if (directive.space == "maps") by_map(copy, load.offset);
   order_[*at].first.push_back({std::move(copy), origin()});

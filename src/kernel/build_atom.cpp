@@ -35,7 +35,8 @@ void Builder::atom(const Directive& directive) {
       digits.push_back({var, kernel_.extent(var)});
     }
   }
-  const bool fma = kernel_.target == Target::cpu ? directive.subject == "fma" : find_fma(directive.subject) != nullptr;
+  const bool fma =
+      kernel_.target == Target::cpu ? dots_ || directive.subject == "fma" : find_fma(directive.subject) != nullptr;
   if (!fma && (kernel_.target == Target::cpu || instruction_ == nullptr))
     fail(fmt::format("there is no atom {}{}", directive.subject, kernel_.target == Target::cpu ? " on a CPU" : ""));
   for (const auto& [word, names] : directive.loops) {
@@ -108,9 +109,12 @@ void Builder::atom(const Directive& directive) {
   if (moved(mma.rows, b) || moved(mma.columns, a)) fail("rows are indices of one operand, columns those of the other");
   mma.a = operand(a);
   mma.b = operand(b);
+  if (dots_) check_dots(mma, a, b);
   columns_ = mma.columns;
   if (directive.over > 1) join_lanes(mma, directive.over);
   const bool lanes_of_both = !mma.columns.empty() && mma.a.index.front().coefficient(mma.columns.back().var) != 0;
+  if (dots_ && (lanes == 1 || lanes_of_both || directive.over > 1))
+    fail("dot products are by vectors along one of the columns, of one operand");
   if (lanes > 1) check_lanes(mma, mma.b, lanes);
   if (lanes > 1 && lanes_of_both) check_lanes(mma, mma.a, lanes);
   mma.conj_a = a.conj;
@@ -211,6 +215,36 @@ void Builder::check_group(const Mma& mma) const {
   if (run_rows != 1 || run_columns != 1) fail("a lane of a warp group holds no runs along rows or columns");
 }
 
+Dot Builder::dot(const Contraction& of) const {
+  const bool swapped = has_rows(node(of.second.load).offset);
+  const auto dot = dot_of(program_, of, swapped ? of.second : of.first, swapped ? of.first : of.second);
+  if (!dot) {
+    const auto type = [&](const Factor& factor) { return name(factor.rounded.value_or(node(factor.load).type)); };
+    fail(fmt::format("no dot products of {} and {} in {}", type(of.first), type(of.second), name(of.type)));
+  }
+  return *dot;
+}
+
+void Builder::check_dots(Mma& mma, const Factor& rows, const Factor& columns) {
+  const auto dot = this->dot(product().of);
+  if (group_ != nullptr) fail("no groups of dot products");
+  for (const auto* factor : {&rows, &columns}) {
+    const auto& staged = factor == &product().of.first ? product().first : product().second;
+    if (staged.array < 0)
+      fail(fmt::format("groups of neighbours along the depth are made as operands are copied: {} must be staged",
+                       kernel_.array(node(factor->load).source).name));
+  }
+  const auto group = dot.types->group;
+  if (mma.depth.empty() || mma.depth.back().extent != group)
+    fail(fmt::format("the last of the depth are {} terms, which an instruction sums", group));
+  mma.flipped = dot.flipped;
+  for (const auto* operand : {&mma.a, &mma.b}) {
+    if (operand->index.front().coefficient(mma.depth.back().var) != 1)
+      fail(fmt::format("{} has to be the last dimension of {}", var_name(mma.depth.back().var),
+                       kernel_.array(operand->array).name));
+  }
+}
+
 void Builder::check_lanes(const Mma& mma, const Access& operand, int lanes) {
   if ((lanes & (lanes - 1)) != 0 || lanes > 64) fail("lanes are a power of two, 64 at most");
   const auto type = product().of.type;
@@ -218,13 +252,15 @@ void Builder::check_lanes(const Mma& mma, const Access& operand, int lanes) {
   if (mma.columns.empty()) fail("lanes are neighbours along the last of the columns, and there are none");
   const auto& last = mma.columns.back();
   auto& array = kernel_.arrays[static_cast<std::size_t>(operand.array)];
-  if (is_half(array.type))
+  const auto group = mma.group();
+  if (is_half(array.type) && !dots_)
     fail(fmt::format("vectors of {} are not converted: {} must be staged", name(array.type), array.name));
-  if (last.extent > 1 && operand.index.front().coefficient(last.var) != 1) {
+  if (last.extent > 1 && operand.index.front().coefficient(last.var) != group) {
     fail(fmt::format("lanes are neighbours along {}, and those of {} are apart: it must be staged", var_name(last.var),
                      array.name));
   }
-  if (array.space != Space::global && last.extent % lanes != 0) array.shape.front() += lanes - last.extent % lanes;
+  if (array.space != Space::global && last.extent % lanes != 0)
+    array.shape.front() += (lanes - last.extent % lanes) * group;
 }
 
 void Builder::join_lanes(Mma& mma, int columns) {

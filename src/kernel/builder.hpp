@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel/atoms.hpp"
+#include "kernel/atom_types.hpp"
 #include "kernel/build.hpp"
 #include "kernel/result.hpp"
 #include "ricci/error.hpp"
@@ -243,6 +243,11 @@ class Builder {
   /// Whether vectors of columns can be read of an operand, and room for the last one where columns end inside of it.
   void check_lanes(const Mma& mma, const Access& operand, int lanes);
 
+  /// What an atom of dot products takes, which it is told of.
+  void check_dots(Mma& mma, const Factor& rows, const Factor& columns);
+  /// How operands are staged for such an atom.
+  Dot dot(const Contraction& of) const;
+
   /// The last columns as one, along which lanes run, as they lie in the second operand.
   void join_lanes(Mma& mma, int columns);
 
@@ -337,6 +342,7 @@ class Builder {
   std::optional<Last> last_;
   bool atomic_ = false;                // results are added to, in any order: tasks may have parts of sums
   const Atom* instruction_ = nullptr;  // of a tensor core; null for fused multiply-adds
+  bool dots_ = false;                  // the atom is a CPU's dot products
   std::vector<std::string> rows_;      // of the atom
   int atom_number_ = -1;
   std::string current_ = "the program";

@@ -52,6 +52,13 @@ inline Value cast(Value value, DType to) {
   return value.type == to ? value : apply(ir::OpCode::cast, to, {std::move(value)});
 }
 
+/// A u8 with another sign bit: an i8's bits as a number that is larger by 128, and back.
+inline Value sign_flipped(Value value) {
+  auto sign = zero_of(DType::u8);
+  sign.bits = 128;
+  return apply(ir::OpCode::bit_xor, DType::u8, {std::move(value), std::move(sign)});
+}
+
 /// Names the directive that made statements, where none is named yet.
 void made_by(Body& body, int origin);
 

@@ -68,7 +68,7 @@ class Expander {
   }
   static bool has_rounds(const Statement& statement) {
     const auto* mma = std::get_if<Mma>(&statement.node);
-    return mma != nullptr && product(mma->depth) > 1;
+    return mma != nullptr && product(mma->depth) > mma->group();
   }
 
   /// What is fetched, spread evenly over a product's rounds. Many lines at once would take the places of those that
@@ -216,6 +216,7 @@ class Expander {
   }
 
   Body one(const Mma& mma) {
+    if (mma.group() > 1) return dots(mma);
     const auto lanes = kernel_.array(mma.accumulator).lanes;
     const auto of = kernel_.array(mma.accumulator).type;
     const auto columns = columns_of(kernel_, mma.columns, lanes);
@@ -282,6 +283,63 @@ class Expander {
     for (auto& s : round) body.push_back(std::move(s));
     constexpr std::int64_t kSpelt = 128;  // products
     return loops_inside_spelt(mma.depth, kSpelt / (product(mma.rows) * product(columns.digits)), std::move(body));
+  }
+
+  /// Dot products of groups of neighbours. Where elements of a are larger by 128, sums are by as many times b's, which
+  /// are summed beside them.
+  Body dots(const Mma& mma) {
+    const auto lanes = kernel_.array(mma.accumulator).lanes, group = static_cast<int>(mma.group());
+    const auto of = kernel_.array(mma.accumulator).type;
+    auto depth = mma.depth;
+    const auto terms = depth.back().var;
+    depth.pop_back();
+    const auto columns = columns_of(kernel_, mma.columns, lanes);
+    const auto vectors = product(columns.digits);
+    const Access sum{mma.accumulator, {position(mma.rows), position(columns.digits)}, lanes};
+    const auto groups = [&](const Access& from, int number) {
+      auto access = with(from, terms, 0);
+      access.lanes = number * group;
+      return load_of(type(access), access);
+    };
+    const Access a{registers("a_", type(mma.a), product(mma.rows), group), {position(mma.rows)}, group};
+    const Access b{registers("b_", type(mma.b), vectors, lanes * group), {position(columns.digits)}, lanes * group};
+    const auto of_b = groups(with(mma.b, columns.lane, Affine::of(columns.vectors, lanes)), lanes);
+    const auto add = [&](const Access& to, Value by) {
+      Value value;
+      value.kind = Value::Kind::dot;
+      value.type = of;
+      value.operands = {load_of(of, to), std::move(by), load_of(type(b), b)};
+      return Body{{Store{to, std::move(value)}}};
+    };
+    const auto over = [](const std::vector<Digit>& digits, Body inner) {
+      return loops(digits, Bind::unroll, std::move(inner));
+    };
+    Body all, round{{Declare{a.array}}, {Declare{b.array}}};
+    const auto then = [](Body& body, Body more) {
+      for (auto& statement : more) body.push_back(std::move(statement));
+    };
+    then(round, over(mma.rows, {{Store{a, groups(mma.a, 1)}}}));
+    then(round, over(columns.digits, {{Store{b, of_b}}}));
+    Access beside{-1, {position(columns.digits)}, lanes};
+    if (mma.flipped) {
+      beside.array = registers("beside", of, vectors, lanes);
+      all.push_back({Declare{beside.array, true}});
+      Value by;
+      by.kind = Value::Kind::pack;
+      by.type = type(a);
+      for (int k = 0; k < group; ++k) by.operands.push_back(sign_flipped(zero_of(type(a))).operands[1]);
+      then(round, over(columns.digits, add(beside, std::move(by))));
+    }
+    then(round, over(mma.rows, over(columns.digits, add(sum, load_of(type(a), a)))));
+    auto body = has_rounds({mma}) ? fetched(depth) : Body();
+    then(body, std::move(round));
+    constexpr std::int64_t kSpelt = 128;  // products
+    then(all, loops_inside_spelt(depth, kSpelt / (product(mma.rows) * vectors), std::move(body)));
+    if (mma.flipped) {
+      auto less = apply(ir::OpCode::sub, of, {load_of(of, sum), load_of(of, beside)});
+      then(all, over(mma.rows, over(columns.digits, {{Store{sum, std::move(less)}}})));
+    }
+    return all;
   }
 
   Value factor(Access access, DType to, bool conj) const {

@@ -14,8 +14,17 @@ namespace ricci::kernel {
 
 /// A copy as loops over loads and stores; `origin` is the directive that made it.
 Body expand_copy_cpu(Kernel& kernel, const Copy& copy, int origin);
+/// The same of one whose neighbours in the copy are groups along the depth, as dot products take them; nothing where
+/// none are worth vectors.
+std::optional<Body> expand_grouped_copy_cpu(Kernel& kernel, const Copy& copy, int origin);
 /// The same of one whose source is made of quotients of its digits, without digits of one value.
 Body expand_joined_copy_cpu(Kernel& kernel, const Copy& copy, int origin);
+
+/// Loops over the digits of a copy as far as they are inside of the tensor: a digit that is a block of a ragged index
+/// ends where the index does.
+///   inner_digits  those of what is in the loops
+Body copy_loops(Kernel& kernel, const std::vector<Digit>& digits, const std::vector<Digit>& inner_digits,
+                const std::vector<Condition>& when, Body inner);
 
 /// The results of a register tile; `origin` is the directive that made them.
 Body expand_flush_cpu(Kernel& kernel, const Flush& flush, int origin);

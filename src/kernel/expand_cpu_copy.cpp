@@ -9,6 +9,18 @@
 namespace ricci::kernel {
 namespace {
 
+/// Rounds of so many and fewer are spelt out.
+constexpr std::int64_t kVectors = 4, kElements = 16;
+
+/// Whether a body, all that its conditions choose from, has no loops and no vectors to turn.
+bool stores_alone(const Body& body) {
+  return std::all_of(body.begin(), body.end(), [](const Statement& statement) {
+    const auto* branch = std::get_if<If>(&statement.node);
+    return branch != nullptr ? stores_alone(branch->then) && stores_alone(branch->otherwise)
+                             : std::holds_alternative<Store>(statement.node);
+  });
+}
+
 class CopyExpander {
  public:
   CopyExpander(Kernel& kernel, int origin) : kernel_(kernel), origin_(origin) {}
@@ -73,56 +85,22 @@ class CopyExpander {
     }
     if (t && s && t->var != s->var) lanes = std::min(lanes, kMostTransposed);
     const bool alike = type(copy.from) == of ? !is_complex(of) : ir::converts_vectors(type(copy.from), of);
-    const Tile tile{t, s, alike && !copy.rounded && lanes > 1, lanes};
+    const Tile tile{t, s, alike && !copy.rounded && !copy.flipped && lanes > 1, lanes};
     ahead_ = s && kernel_.array(copy.from.array).space == Space::global ? read_ahead(tile, outer, whole.from) : 0;
     if (by_blocks && is_worth_stripes(whole, tile, outer)) return stripes(whole, tile, digits, outer, when);
-    if (by_blocks) return copy_loops(outer, inner, whole.when, blocks(whole, tile, digits, when));
+    if (by_blocks) return copy_loops(kernel_, outer, inner, whole.when, blocks(whole, tile, digits, when));
     std::vector<Condition> all = when;
     for (auto& condition : all) {
       for (const auto& d : inner) condition.value = condition.value.with(d.var, Affine(d.extent - 1));
     }
-    return copy_loops(outer, inner, whole.when, where(all, moved(whole, tile), singly(whole, inner, when)));
+    return copy_loops(kernel_, outer, inner, whole.when, where(all, moved(whole, tile), singly(whole, inner, when)));
   }
 
  private:
-  /// Rounds of so many and fewer are spelt out.
-  static constexpr std::int64_t kVectors = 4, kElements = 16;
   static constexpr int kMostTransposed = 16;  ///< vectors that are transposed in registers
 
   const std::string& name(Var var) const { return kernel_.vars[static_cast<std::size_t>(var)].name; }
   DType type(const Access& access) const { return kernel_.array(access.array).type; }
-
-  /// Loops over digits as far as they are inside of the tensor: a digit that is a block of a ragged index ends where
-  /// the index does.
-  Body copy_loops(const std::vector<Digit>& digits, const std::vector<Digit>& inner_digits,
-                  const std::vector<Condition>& when, Body inner) {
-    for (std::size_t k = digits.size(); k-- > 0;) {
-      std::vector<Condition> limits;
-      for (const auto& condition : when) {
-        if (condition.value.coefficient(digits[k].var) == 0) continue;
-        auto base = condition.value;
-        for (const auto& d : inner_digits) base = base.with(d.var, Affine(0));
-        const auto step = condition.value.coefficient(digits[k].var);
-        for (std::size_t j = 0; j < digits.size(); ++j) {
-          const bool block = !digits[j].padded && condition.value.coefficient(digits[j].var) > 1;
-          if (j > k || (j < k && !block)) base = base.with(digits[j].var, Affine(0));
-        }
-        if (step > 1 && !digits[k].padded) limits.push_back({base, condition.below});
-      }
-      const bool spelt = k + 1 == digits.size() && kernel_.extent(digits[k].var) <= kVectors && stores_alone(inner);
-      inner = {loop_over(digits[k].var, spelt ? Bind::unroll : Bind::serial, std::move(inner), std::move(limits))};
-    }
-    return inner;
-  }
-
-  /// Whether a body, all that its conditions choose from, has no loops and no vectors to turn.
-  static bool stores_alone(const Body& body) {
-    return std::all_of(body.begin(), body.end(), [](const Statement& statement) {
-      const auto* branch = std::get_if<If>(&statement.node);
-      return branch != nullptr ? stores_alone(branch->then) && stores_alone(branch->otherwise)
-                               : std::holds_alternative<Store>(statement.node);
-    });
-  }
 
   /// The innermost digits of a copy: neighbours in what is written and in what is read.
   struct Tile {
@@ -205,7 +183,7 @@ class CopyExpander {
         all.push_back(*block);
       }
       const auto mine = tile.with_digit(t.var, part);
-      return copy_loops(loops, mine.digits(), one.when, blocks(one, mine, all, with(when, t.var, element)));
+      return copy_loops(kernel_, loops, mine.digits(), one.when, blocks(one, mine, all, with(when, t.var, element)));
     };
     const bool ends =
         std::any_of(when.begin(), when.end(), [&](const Condition& c) { return c.value.coefficient(t.var) != 0; });
@@ -289,7 +267,9 @@ class CopyExpander {
   /// Element by element, 0 where a condition fails.
   Body singly(const Copy& copy, std::vector<Digit> inner, const std::vector<Condition>& when) {
     std::reverse(inner.begin(), inner.end());
-    Body store{{Store{copy.to, converted(kernel_, copy.from, type(copy.to), copy.rounded)}}};
+    auto value = converted(kernel_, copy.from, type(copy.to), copy.rounded);
+    if (copy.flipped) value = sign_flipped(std::move(value));
+    Body store{{Store{copy.to, std::move(value)}}};
     if (!when.empty()) store = where(when, std::move(store), {{Store{copy.to, zero_of(type(copy.to))}}});
     return loops_inside_spelt(inner, kElements, std::move(store));
   }
@@ -394,8 +374,30 @@ class CopyExpander {
 
 }  // namespace
 
+Body copy_loops(Kernel& kernel, const std::vector<Digit>& digits, const std::vector<Digit>& inner_digits,
+                const std::vector<Condition>& when, Body inner) {
+  for (std::size_t k = digits.size(); k-- > 0;) {
+    std::vector<Condition> limits;
+    for (const auto& condition : when) {
+      if (condition.value.coefficient(digits[k].var) == 0) continue;
+      auto base = condition.value;
+      for (const auto& d : inner_digits) base = base.with(d.var, Affine(0));
+      const auto step = condition.value.coefficient(digits[k].var);
+      for (std::size_t j = 0; j < digits.size(); ++j) {
+        const bool block = !digits[j].padded && condition.value.coefficient(digits[j].var) > 1;
+        if (j > k || (j < k && !block)) base = base.with(digits[j].var, Affine(0));
+      }
+      if (step > 1 && !digits[k].padded) limits.push_back({base, condition.below});
+    }
+    const bool spelt = k + 1 == digits.size() && kernel.extent(digits[k].var) <= kVectors && stores_alone(inner);
+    inner = {loop_over(digits[k].var, spelt ? Bind::unroll : Bind::serial, std::move(inner), std::move(limits))};
+  }
+  return inner;
+}
+
 Body expand_copy_cpu(Kernel& kernel, const Copy& copy, int origin) {
   if (const auto* rule = find_rule(kernel, copy)) return rule->expand(kernel, copy, {});
+  if (auto grouped = expand_grouped_copy_cpu(kernel, copy, origin)) return std::move(*grouped);
   return CopyExpander(kernel, origin).all(copy);
 }
 

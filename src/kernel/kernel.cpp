@@ -124,20 +124,23 @@ int Value::lanes() const noexcept {
     case Kind::conj_pairs:
     case Kind::real_pairs:
     case Kind::imag_pairs:
+    case Kind::dot:
       return operands.front().lanes();
+    case Kind::interleave:
+      return 2 * operands.front().lanes();
     default:
       return 1;
   }
 }
 
-TransposedLane transposed(const Array& array, int lane) {
+TransposedLane transposed(const Array& array, int lane, int group) {
   const auto log2_of = [](std::int64_t n) {
     return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n))) - 1;
   };
   const auto vectors = static_cast<int>(array.shape.front());
   // Rounds, and how many of them are within 16 bytes, where pieces are interleaved.
-  const int rounds = log2_of(vectors), fits = log2_of(std::max<std::int64_t>(16 / size_of(array.type), 1));
-  const int within = std::min(log2_of(array.lanes), fits), left = within - rounds;
+  const int rounds = log2_of(vectors), fits = log2_of(std::max<std::int64_t>(16 / size_of(array.type) / group, 1));
+  const int within = std::min(log2_of(array.lanes / group), fits), left = within - rounds;
   if (left <= 0) return {lane & (vectors - 1), (lane >> rounds) * vectors};
   return {(lane >> left) & (vectors - 1), ((lane >> within << left) | (lane & ((1 << left) - 1))) * vectors};
 }

@@ -181,6 +181,7 @@ struct Copy {
   bool async = false;                 ///< CUDA: cp.async; the elements are there after a wait and a barrier
   std::optional<DType> rounded = {};  ///< the half type that elements are rounded to before they are converted
   bool tf32 = false;                  ///< elements, of f32, are rounded to tf32
+  bool flipped = false;               ///< the sign bits of elements, of i8, are: they become u8, larger by 128
   std::optional<Boxes> boxes = {};    ///< by a tensor map, in place of the threads of a block
 };
 
@@ -197,10 +198,14 @@ struct Mma {
   bool outer = false;                    ///< acc = a * b: nothing is summed
   std::optional<Value> term = {};        ///< of fused multiply-adds: what stands in place of a * b,
   ir::OpCode combine = ir::OpCode::add;  ///< and what combines it with acc
-  int parts = 1;     ///< tf32: that each factor is rounded to the sum of; the product of the last ones is left out
-  int products = 4;  ///< CUDA: real ones of which one of complex numbers is made: 4, or 3, one of both parts' sums
-  Var part = -1;     ///< CPU: of vectors of pairs for both operands, the row that says which part of a's is taken
+  int parts = 1;         ///< tf32: that each factor is rounded to the sum of; the product of the last ones is left out
+  int products = 4;      ///< CUDA: real ones of which one of complex numbers is made: 4, or 3, one of both parts' sums
+  Var part = -1;         ///< CPU: of vectors of pairs for both operands, the row that says which part of a's is taken
+  bool flipped = false;  ///< a's elements are larger by 128 than the factors
   Spread spread;
+
+  /// CPU: terms that one instruction sums of each product, the last digit of the depth.
+  std::int64_t group() const { return atom == "dot" ? depth.back().extent : 1; }
 
   /// The innermost columns, which are the lanes of a CPU's registers; nullptr: one column.
   const Digit* last_columns() const { return columns.empty() ? nullptr : &columns.back(); }
@@ -274,13 +279,15 @@ struct AdvanceByLanes {
 /// more lanes, it becomes lane i of what begins where transposed() says.
 struct Transpose {
   int array = -1;
-  int used = 0;  ///< vectors that are, the first ones: 0: all
+  int used = 0;   ///< vectors that are, the first ones: 0: all
+  int group = 1;  ///< neighbours that stay together, as if they were one lane
 };
 struct TransposedLane {
   int vector = 0, lane = 0;
 };
-/// Where lane `lane` of vector 0 of a register array is once it is transposed.
-TransposedLane transposed(const Array& array, int lane);
+/// Where lane `lane` of vector 0 of a register array is once it is transposed: of groups of neighbours both count
+/// these.
+TransposedLane transposed(const Array& array, int lane, int group = 1);
 
 /// CPU: `count` neighbours from one array to another: as they are, by stores that do not cross lines, or by nontemporal
 /// stores of whole lines made of vectors of `lanes`.

@@ -153,9 +153,10 @@ class Printer {
                                     coordinates(copy.boxes->at))
          : copy.async ? " async"
                       : "",
-         copy.rounded ? fmt::format(" rounded to {}", ricci::name(*copy.rounded))
-         : copy.tf32  ? " rounded to tf32"
-                      : "");
+         copy.flipped   ? " flipped"
+         : copy.rounded ? fmt::format(" rounded to {}", ricci::name(*copy.rounded))
+         : copy.tf32    ? " rounded to tf32"
+                        : "");
   }
   void one(const Mma& mma) {
     const auto operand = [&](const Access& access, bool conj) {
@@ -174,8 +175,8 @@ class Printer {
          mma.outer      ? "="
          : mma.negative ? "-="
                         : "+=",
-         operand(mma.a, mma.conj_a), operand(mma.b, mma.conj_b), text(mma.rows), text(mma.columns), text(mma.depth),
-         batch(mma.batch), text(mma.spread));
+         operand(mma.a, mma.conj_a) + (mma.flipped ? " flipped" : ""), operand(mma.b, mma.conj_b), text(mma.rows),
+         text(mma.columns), text(mma.depth), batch(mma.batch), text(mma.spread));
   }
   void one(const Flush& flush) {
     for (const auto& quotient : flush.quotients) one(quotient);
@@ -224,7 +225,8 @@ class Printer {
   }
   void one(const LaneScan& scan) { line("lanes {} = {} up to each", text(scan.registers), ir::name_of(scan.op)); }
   void one(const Transpose& transpose) {
-    line("transpose {}{}", array_name(transpose.array),
+    line("transpose {}{}{}", array_name(transpose.array),
+         transpose.group > 1 ? fmt::format(" by groups of {}", transpose.group) : "",
          transpose.used > 0 ? fmt::format(", {} of them used", transpose.used) : "");
   }
   void one(const CopyRun& run) {
@@ -384,6 +386,12 @@ std::string print(const Kernel& kernel, const Value& value) {
       return fmt::format("real_pairs({})", print(kernel, value.operands.front()));
     case Value::Kind::imag_pairs:
       return fmt::format("imag_pairs({})", print(kernel, value.operands.front()));
+    case Value::Kind::interleave:
+      return fmt::format("interleave({}, {})", print(kernel, value.operands.front()),
+                         print(kernel, value.operands.back()));
+    case Value::Kind::dot:
+      return fmt::format("dot({}, {}, {})", print(kernel, value.operands[0]), print(kernel, value.operands[1]),
+                         print(kernel, value.operands[2]));
     case Value::Kind::part:
       return fmt::format("{} of {} from {}", value.lanes(), print(kernel, value.operands.front()),
                          print(kernel, value.affine));

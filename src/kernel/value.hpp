@@ -55,6 +55,10 @@ struct Value {
     conj_pairs,  ///< CPU: the same as (x, -y)
     real_pairs,  ///< CPU: the same as (x, x)
     imag_pairs,  ///< CPU: the same as (y, y)
+    interleave,  ///< CPU: the lanes of two vectors in turns
+    /// CPU: operand 0, a vector of sums, and what a group of lanes of operand 1, the same for all sums, and each group
+    /// of operand 2 have for a product: groups of as many lanes as operand 1 has
+    dot,
   };
   Kind kind = Kind::constant;
   DType type = DType::f64;

@@ -78,6 +78,8 @@ class Verifier {
   void one(const Sweep& sweep);
   void let(const Let& let);
   void entry(const Let& let);
+  void dot_tile(const Mma& mma);
+  void dot(const Value& value) const;
   void parameter(const Let& let);
   void one(const If& branch);
   void one(const Comment&) {}

@@ -446,9 +446,11 @@ void Verifier::one(const Transpose& transpose) {
   expect(!cuda(), "a transpose of registers on a GPU");
   read_life(transpose.array);
   const auto& array = kernel_.array(transpose.array);
-  if (array.space != Space::registers || array.shape.size() != 1 || array.shape.front() > array.lanes ||
-      !is_power_of_two(array.shape.front()) || array.lanes < 2 || transpose.used < 0 ||
-      transpose.used > array.shape.front())
+  if (transpose.group != 1 && transpose.group * size_of(array.type) != kRegister)
+    fail(fmt::format("{} is transposed by groups of {}, which are no words", array.name, transpose.group));
+  if (array.space != Space::registers || array.shape.size() != 1 ||
+      array.shape.front() * transpose.group > array.lanes || !is_power_of_two(array.shape.front()) || array.lanes < 2 ||
+      transpose.used < 0 || transpose.used > array.shape.front())
     fail(fmt::format("{} is transposed, and has more vectors than lanes, or not a power of two", array.name));
 }
 

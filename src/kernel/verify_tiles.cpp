@@ -32,6 +32,8 @@ void Verifier::one(const Copy& copy) {
   if (copy.rounded && (!is_half(*copy.rounded) || is_integer(array_of(copy.from).type) ||
                        is_complex(array_of(copy.from).type) || is_integer(array_of(copy.to).type)))
     fail(fmt::format("a copy rounds {} to {}", array_of(copy.from).name, ricci::name(*copy.rounded)));
+  if (copy.flipped && (cuda() || array_of(copy.from).type != DType::i8 || array_of(copy.to).type != DType::u8))
+    fail(fmt::format("elements of {} are no i8 whose sign bits are flipped", array_of(copy.from).name));
   if (copy.tf32 && array_of(copy.to).type != DType::f32)
     fail(fmt::format("{} rounded to tf32", ricci::name(array_of(copy.to).type)));
   if (array_of(copy.to).tf32 && !copy.tf32 && !array_of(copy.from).tf32) unrounded(copy.to);
@@ -116,7 +118,11 @@ void Verifier::one(const Mma& mma) {
   if (!cuda() && !mma.batch.empty()) fail("products side by side are for the warps of a GPU");
   if (cuda()) products_side_by_side(mma);
   if (!cuda()) {
-    if (mma.atom != "fma") fail(fmt::format("there is no atom {} on a CPU", mma.atom));
+    if (mma.atom == "dot") {
+      dot_tile(mma);
+    } else if (mma.atom != "fma") {
+      fail(fmt::format("there is no atom {} on a CPU", mma.atom));
+    }
     registers_of(mma.accumulator, mma.rows, mma.columns);
   } else if (find_fma(mma.atom) == nullptr) {
     if (const auto deep = find_atom(mma.atom)->k; product(mma.depth) % deep != 0)
@@ -148,6 +154,25 @@ void Verifier::one(const Mma& mma) {
   leave(mma.columns);
   leave(mma.rows);
   leave(mma.batch);
+}
+
+void Verifier::dot_tile(const Mma& mma) {
+  const auto* types = dot_types(type_of_checked(mma.a), type_of_checked(mma.b));
+  const auto& sum = kernel_.array(mma.accumulator);
+  if (types == nullptr || types->sum != sum.type || mma.depth.empty() || mma.group() != types->group)
+    fail(fmt::format("no dot products of {} and {} in {}", ricci::name(type_of(mma.a)), ricci::name(type_of(mma.b)),
+                     ricci::name(sum.type)));
+  expect(sum.lanes > 1 && !mma.term && !mma.outer && !mma.negative, "dot products are sums by vectors");
+  expect(!mma.flipped || types->a == DType::u8, "elements that are larger by 128 are of u8");
+  const auto group = mma.depth.back().var;
+  const auto lane = mma.columns.empty() ? -1 : mma.columns.back().var;
+  for (const auto* operand : {&mma.a, &mma.b}) {
+    for (const auto& term : operand->index.front().terms) {
+      const auto step = term.var == group ? 1 : operand == &mma.b && term.var == lane ? types->group : 0;
+      if (step > 0 ? term.coefficient != step : term.coefficient % types->group != 0)
+        fail(fmt::format("{} does not hold groups of {}", print(kernel_, *operand), types->group));
+    }
+  }
 }
 
 void Verifier::products_side_by_side(const Mma& mma) const {

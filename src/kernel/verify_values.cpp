@@ -235,6 +235,14 @@ void Verifier::value(const Value& value) {
     case Value::Kind::imag_pairs:
       expect(!cuda() && lanes % 2 == 0 && is_real(value.type), "no pairs of real numbers");
       return;
+    case Value::Kind::interleave:
+      expect(!cuda() && value.operands.size() == 2 && value.operands.front().lanes() == value.operands.back().lanes() &&
+                 value.operands.front().type == value.type && value.operands.back().type == value.type,
+             "the lanes of no two vectors of a CPU");
+      return;
+    case Value::Kind::dot:
+      dot(value);
+      return;
     case Value::Kind::op:
       break;
   }
@@ -248,6 +256,17 @@ void Verifier::value(const Value& value) {
   for (std::size_t k = 0; k < value.operands.size(); ++k) operands[k] = value.operands[k].type;
   if (const char* rule = ir::broken_type_rule(value.op, value.type, operands))
     fail(fmt::format("{} breaks the rule \"{}\"", print(kernel_, value), rule));
+}
+
+void Verifier::dot(const Value& value) const {
+  expect(!cuda() && value.operands.size() == 3 && value.lanes() > 1 && value.operands.front().type == value.type,
+         "sums of products of no vectors of a CPU");
+  const auto &a = value.operands[1], &b = value.operands[2];
+  const auto* types = dot_types(a.type, b.type);
+  if (types == nullptr || types->sum != value.type || a.lanes() != types->group ||
+      b.lanes() != a.lanes() * value.lanes())
+    fail(fmt::format("no instruction sums products of {} {} by {} {} in {} {}", a.lanes(), ricci::name(a.type),
+                     b.lanes(), ricci::name(b.type), value.lanes(), ricci::name(value.type)));
 }
 
 void Verifier::parameter(const Let& let) {

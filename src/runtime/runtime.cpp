@@ -225,6 +225,11 @@ plan::CpuModel cpu_model(const jit::CpuTarget& cpu, int threads, const plan::Mea
   plan::CpuModel model;
   model.vector_bytes = cpu.vector_bytes;
   model.datapath_bytes = jit::host_datapath_bytes();
+  const auto has = [&](const char* feature) {
+    return std::find(cpu.features.begin(), cpu.features.end(), feature) != cpu.features.end();
+  };
+  model.dots_bf16 = has("+avx512bf16");
+  model.dots_i8 = has("+avx512vnni") || has("+avxvnni");
   model.threads = threads;
   if (const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) model.l1_bytes = bytes;
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) model.l2_bytes = bytes;

@@ -254,8 +254,9 @@ void Machine::one(const Transpose& transpose, const Threads& threads) {
     for (std::int64_t e = 0; e < array.elements(); ++e) items.push_back(memory_.read(transpose.array, e, t));
     for (int row = 0; row < array.shape.front(); ++row) {
       for (int lane = 0; lane < array.lanes; ++lane) {
-        const auto spot = transposed(array, lane);
-        memory_.write(transpose.array, spot.vector * array.lanes + spot.lane + row, t,
+        const auto spot = transposed(array, lane / transpose.group, transpose.group);
+        memory_.write(transpose.array,
+                      spot.vector * array.lanes + (spot.lane + row) * transpose.group + lane % transpose.group, t,
                       items[static_cast<std::size_t>(row * array.lanes + lane)]);
       }
     }

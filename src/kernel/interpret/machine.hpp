@@ -102,6 +102,9 @@ class Machine {
   std::int64_t lane(const Access& access, int thread) const;
   /// The lanes that exist: from the first one on, below the second one.
   std::pair<int, int> existing(const Access& access, int thread) const;
+  std::vector<Item> dot(const Value& value, int thread);
+  /// A u8 with another sign bit.
+  Item flipped(const Item& item);
   std::vector<Item> load(const Access& access, int thread);
   void store(const Access& access, const std::vector<Item>& items, int thread);
   void add(const Access& access, const Item& item, int thread);

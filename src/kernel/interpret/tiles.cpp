@@ -22,6 +22,12 @@ void Machine::over(std::span<const Digit> digits, int thread, const std::functio
   }
 }
 
+Item Machine::flipped(const Item& item) {
+  const auto flips = sign_flipped(zero_of(DType::u8));
+  const Item operands[] = {item, value(flips.operands[1], 0).front()};
+  return operation(flips, operands);
+}
+
 void Machine::one(const Copy& copy, const Threads& threads) {
   const auto from = kernel_.array(copy.from.array).type, to = kernel_.array(copy.to.array).type;
   for (const auto t : threads) {
@@ -34,6 +40,7 @@ void Machine::one(const Copy& copy, const Threads& threads) {
         count(copy.from, {t}, false);
         const auto rounded = copy.rounded.value_or(from);
         item = converted(converted(load(copy.from, t).front(), from, rounded), rounded, to);
+        if (copy.flipped) item = flipped(item);
         if (copy.tf32 && values_) item.value.re = ir::oracle::nearest_tf32(item.value.re);
       }
       store(copy.to, {item}, t);
@@ -76,7 +83,9 @@ void Machine::one(const Mma& mma, const Threads& threads) {
   const bool rounds = atom != nullptr && atom->a.type == AtomType::tf32 && mma.parts == 1;
   const auto operand = [&](const Access& access, DType from, bool conj) {
     count(access, {t}, false);
-    auto item = converted(load(access, t).front(), from, of);
+    auto item = load(access, t).front();
+    if (mma.flipped && &access == &mma.a) item = converted(flipped(item), DType::u8, from = DType::i8);
+    item = converted(item, from, of);
     if (rounds && values_) item.value.re = ir::oracle::nearest_tf32(item.value.re);
     return conj && is_complex(of) ? operation(conjugate, &item) : item;
   };

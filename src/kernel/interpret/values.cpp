@@ -248,6 +248,14 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
         (first ? items[k + 1] : items[k]) = items[first ? k : k + 1];
       return items;
     }
+    case Value::Kind::interleave: {
+      const auto x = this->value(value.operands[0], thread), y = this->value(value.operands[1], thread);
+      std::vector<Item> items;
+      for (std::size_t k = 0; k < x.size(); ++k) items.insert(items.end(), {x[k], y[k]});
+      return items;
+    }
+    case Value::Kind::dot:
+      return dot(value, thread);
     case Value::Kind::op:
       break;
   }
@@ -266,6 +274,23 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
   }
   if (ir::is_counted(value.op)) counts_.flops += static_cast<std::int64_t>(lanes);
   return result;
+}
+
+std::vector<Item> Machine::dot(const Value& value, int thread) {
+  auto sums = this->value(value.operands[0], thread);
+  const auto a = this->value(value.operands[1], thread), b = this->value(value.operands[2], thread);
+  const auto type = value.type;
+  const auto mul = apply(OpCode::mul, type, {zero_of(type), zero_of(type)});
+  const auto add = apply(OpCode::add, type, {zero_of(type), zero_of(type)});
+  for (std::size_t k = 0; k < b.size(); ++k) {
+    const Item factors[] = {converted(a[k % a.size()], value.operands[1].type, type),
+                            converted(b[k], value.operands[2].type, type)};
+    auto& sum = sums[k / a.size()];
+    const Item terms[] = {sum, operation(mul, factors)};
+    sum = operation(add, terms);
+  }
+  counts_.flops += 2 * static_cast<std::int64_t>(b.size());
+  return sums;
 }
 
 void Machine::count(const Access& access, const Threads& threads, bool writes) {

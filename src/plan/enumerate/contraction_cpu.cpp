@@ -194,18 +194,21 @@ class CpuContractionEnumerator : public ContractionSides {
     return best;
   }
 
+  static constexpr std::int64_t kMostOfFlipped = 28;  ///< rows, which share the one that is summed beside them
+
   /// f(lanes, vectors, rows at most) of the register tiles that suit the columns' fastest index.
   template <class F>
   void for_each_register_tile(F f) const {
     // Of the longest numbers the shortest vectors have one: two of them are computed as one of two.
     const auto widest = std::max<std::int64_t>(device_->vector_bytes / problem_.size, 2);
     const auto halves = parts(widest * problem_.size, device_->vector_bytes);
-    const auto registers = device_->vector_bytes >= 64 ? 31 : 15;  // but one, for an element of all lanes
+    const auto all = device_->vector_bytes >= 64 ? 31 : 15;  // but one, for an element of all lanes
     for (auto lanes = widest; lanes >= std::max<std::int64_t>(widest / 4, 2); lanes /= 2) {
       if (lanes < widest && lane_extent() >= 2 * lanes && !is_worth_narrow(lanes)) continue;
       if (across_) {
         // Vectors of several values of the result's fastest index: as many neighbours are written for each lane.
         for (const std::int64_t vectors : {1, 2, 3, 4, 6, 8}) {
+          const auto registers = all - (problem_.flipped ? vectors + 1 : 0);
           const auto most = (registers - vectors) / vectors;
           for (const auto rows : {most, most / 2}) {
             if (rows >= 1) f(lanes, vectors, std::min<std::int64_t>(rows, 16));
@@ -214,6 +217,7 @@ class CpuContractionEnumerator : public ContractionSides {
         continue;
       }
       for (const std::int64_t vectors : {1, 2, 3, 4, 5, 6, 8}) {
+        const auto registers = all - (problem_.flipped ? vectors + 1 : 0);
         // More than the fastest index has are those of as many values of the one before it, or go on in that. Of lanes
         // that both operands have there is one vector, for as many values of the other columns, and a row takes one to
         // read it.
@@ -231,7 +235,7 @@ class CpuContractionEnumerator : public ContractionSides {
           most = registers / (held + 1);
         }
         for (const auto rows : {most, most * 2 / 3, most / 2}) {
-          if (rows >= 1 && rows <= 16) f(lanes, vectors, rows);
+          if (rows >= 1 && rows <= (problem_.flipped ? kMostOfFlipped : 16)) f(lanes, vectors, rows);
         }
         if (depth_.empty()) f(lanes, vectors, 1);  // rows share nothing but the loads of columns
       }

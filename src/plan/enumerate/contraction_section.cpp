@@ -48,8 +48,9 @@ void add_loops(kernel::Directives& list, const Names& indices, const Blocking& b
   for (const auto& axis : blocking.columns) tile(axis, {axis.task, axis.tile});
   for (const auto& axis : blocking.rows) tile(axis, {axis.task, axis.block, axis.tile});
   for (const auto& axis : blocking.depth) {
+    if (axis.group > 1) tile(axis, {axis.tile * axis.group, axis.group});
     if (!in_parts(axis)) continue;
-    tile(axis, {axis.tile});
+    if (axis.group == 1) tile(axis, {axis.tile});
     serial.push_back(name(indices, axis) + "0");
   }
   const auto blocks = loops(indices, blocking.rows, "1");
@@ -72,14 +73,18 @@ void add_loops(kernel::Directives& list, const Names& indices, const Blocking& b
 
 void add_product(kernel::Directives& list, const Names& indices, const Blocking& blocking, const std::string& last_task,
                  const std::string& rows_operand, const std::string& columns_operand) {
-  const auto depth = loops(indices, blocking.depth);
+  Names depth, group;  // neighbours that an instruction sums are the last dimension of what is packed
+  for (const auto& axis : blocking.depth) {
+    depth.push_back(name(indices, axis) + (axis.group > 1 ? "1" : ""));
+    if (axis.group > 1) group.push_back(name(indices, axis));
+  }
   const auto stage = [&](const std::string& operand, const std::string& at, Names dimensions, const Axes& side) {
     Directive directive;
     directive.kind = Directive::Kind::stage;
     directive.subject = operand;
     directive.at = at;
     directive.space = "scratch";
-    for (const auto& names : {depth, loops(indices, side)})
+    for (const auto& names : {depth, loops(indices, side), group})
       dimensions.insert(dimensions.end(), names.begin(), names.end());
     directive.loops = {{"", std::move(dimensions)}};
     // Each step of the depth begins with a vector.
@@ -103,8 +108,9 @@ void add_product(kernel::Directives& list, const Names& indices, const Blocking&
   }
   Directive atom;
   atom.kind = Directive::Kind::atom;
-  atom.subject = "fma";
+  atom.subject = group.empty() ? "fma" : "dot";
   atom.loops = {{"rows", loops(indices, blocking.rows)}, {"columns", loops(indices, blocking.columns)}};
+  depth.insert(depth.end(), group.begin(), group.end());
   if (!depth.empty()) atom.loops.emplace_back("depth", depth);
   atom.lanes = static_cast<int>(blocking.lanes);
   atom.over = blocking.lane_columns();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernel/atom_types.hpp"
 #include "kernel/result.hpp"
 #include "plan/enumerate/contraction_blocks.hpp"
 #include "plan/enumerate/contraction_section.hpp"
@@ -117,7 +118,36 @@ bool ContractionSides::suits(Lanes lanes) {
   std::stable_sort(rows_.begin(), rows_.end(), by_result);
   // The fastest of the depth last: what is packed is read along it.
   sort_depth(depth_, product(rows_, extent_of), product(columns_, extent_of) / (of_both ? lane_extent() : 1));
+  if (!of_both) make_groups(swapped);
   return true;
+}
+
+void ContractionSides::make_groups(bool swapped) {
+  constexpr std::int64_t kFewGroups = 4;
+  const auto dot = kernel::dot_of(program_, contraction_, swapped ? contraction_.second : contraction_.first,
+                                  swapped ? contraction_.first : contraction_.second);
+  if (!dot || rows_.empty() || !(dot->types->sum == DType::f32 ? device_->dots_bf16 : device_->dots_i8)) return;
+  const std::int64_t group = dot->types->group;
+  if (depth_extent() < kFewGroups * group) return;
+  // The axis that is filled up least, of these the one whose terms are neighbours.
+  const auto filled = [&](const Axis& axis) {
+    return static_cast<double>(up(axis.extent, group)) / static_cast<double>(axis.extent);
+  };
+  const auto axis = std::min_element(depth_.rbegin(), depth_.rend(),
+                                     [&](const Axis& x, const Axis& y) { return filled(x) < filled(y); });
+  axis->group = group;
+  axis->extent = parts(axis->extent, group);
+  for (const auto step : {&Axis::in_rows, &Axis::in_columns}) {
+    if ((*axis).*step != 1) continue;
+    for (auto* axes : {&rows_, &columns_, &depth_}) {
+      for (auto& other : *axes) {
+        if (&other != &*axis) other.*step = parts(other.*step, group);
+      }
+    }
+  }
+  problem_.terms = group;
+  problem_.flipped = dot->flipped;
+  convert_rows_ = convert_columns_ = true;
 }
 
 namespace {
@@ -148,7 +178,7 @@ double worth_of_rows(const Axes& rows) {
 }  // namespace
 
 bool ContractionSides::join() {
-  if (across_ || lanes_of_both() || columns_.back().in_result != 1) return false;
+  if (across_ || problem_.terms > 1 || lanes_of_both() || columns_.back().in_result != 1) return false;
   const bool columns = join_columns(), rows = join_rows();
   return columns || rows;
 }
@@ -316,12 +346,12 @@ bool ContractionSides::has_pairs(ir::NodeId id, int lane) const {
 }
 
 std::string ContractionSides::name(const Blocking& b) const {
-  auto text = fmt::format("{} {}x{}",
+  auto text = fmt::format("{} {}{}x{}",
                           b.depth.empty()     ? "outer"
                           : b.lanes_of_both() ? "batched"
                                               : "gett",
-                          product(b.rows, tile_of), product(b.columns, tile_of));
-  if (!b.depth.empty()) text += fmt::format(" depth {}", product(b.depth, tile_of));
+                          problem_.terms > 1 ? "dot " : "", product(b.rows, tile_of), product(b.columns, tile_of));
+  if (!b.depth.empty()) text += fmt::format(" depth {}", product(b.depth, tile_of) * problem_.terms);
   if (across_) text += fmt::format(" vectors along {}", name(b.columns.back()));
   if (b.lanes < device_->vector_bytes / problem_.size) text += fmt::format(" lanes {}", b.lanes);
   if (b.blocks != Blocks::near) text += b.blocks == Blocks::wide ? " wide" : " along";
@@ -358,7 +388,9 @@ bool ContractionSides::make_tiles(Blocking& b, std::int64_t vectors, std::int64_
 }
 
 bool ContractionSides::run_over(Blocking& b, std::int64_t vectors) const {
-  if (!b.pack_columns || b.columns.size() == 1 || problem_.complex || lane_extent() % b.lanes == 0) return false;
+  if (!b.pack_columns || b.columns.size() == 1 || problem_.complex || problem_.terms > 1 ||
+      lane_extent() % b.lanes == 0)
+    return false;
   auto &lane = b.columns.back(), &next = b.columns.end()[-2];
   const auto most = std::min(vectors * b.lanes / lane.extent, next.extent);
   if (most < 2 || lane.in_result != 1 || lane.joined || next.joined) return false;

@@ -33,6 +33,10 @@ class ContractionSides {
   /// for what has no such index, for sums of bytes, and for negative strides.
   bool suits(Lanes lanes = Lanes::result);
 
+  /// The depth in groups of terms that dot products sum, where the device has them and the program is of such types.
+  ///   swapped  rows are of the second factor
+  void make_groups(bool swapped);
+
   /// Joins columns, and rows, to one axis each where register tiles leave much of theirs over and less of that: false
   /// where they do not. For what suits vectors along the result's fastest index.
   bool join();

@@ -30,6 +30,9 @@ struct Axis {
   /// C. The strides are those of the fastest one. 0: all values lie evenly.
   std::int64_t run_in_operand = 0, run_in_result = 0;
   bool joined = false;
+  /// Of a depth axis: terms that an instruction sums. Extents and tiles are of groups of them, and so are the strides
+  /// of operands in which they are neighbours.
+  std::int64_t group = 1;
 };
 using Axes = std::vector<Axis>;
 
@@ -97,7 +100,9 @@ inline bool same_blocks(const Blocking& x, const Blocking& y) {
 /// What all candidates share.
 struct Problem {
   Axes batch;
-  std::int64_t size = 8;  ///< bytes of an element
+  std::int64_t size = 8;   ///< bytes of an element, or of a group of them
+  std::int64_t terms = 1;  ///< of dot products: that an instruction sums
+  bool flipped = false;    ///< a row more is summed of each tile, by which others are too large
   bool complex = false;
   std::int64_t operations = 1;  ///< of a term, of which a multiply-add is one
   bool far_result = false;      ///< the result is larger than the second cache

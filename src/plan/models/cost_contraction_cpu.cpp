@@ -503,7 +503,7 @@ CpuContractionCounts counts_of(const Blocking& b, const Problem& problem) {
   does.tile_columns = n(product(b.columns, tile_of));
   does.tiles = row_tiles * column_tiles * does.parts;
   does.rounds = n(product(b.depth, tile_of));
-  does.sums = does.tile_rows * (problem.complex ? 2 : 1);
+  does.sums = does.tile_rows * (problem.complex ? 2 : 1) + (problem.flipped ? 1 : 0);
   does.vectors = does.tile_columns / n(b.along_lanes()) * n(parts(b.along_lanes(), b.lanes));
   does.stores = !b.across()          ? does.tile_rows * does.vectors
                 : b.writes_vectors() ? does.tile_rows * does.tile_columns / n(b.lanes)

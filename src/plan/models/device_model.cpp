@@ -80,13 +80,14 @@ double CpuModel::one_way_us(double read, double written) const {
 }
 
 std::string print(const CpuModel& device) {
-  const auto& [vector, datapath, l1, l2, cache, threads, copy, streaming, read, write, rows, apart, clock, alone, page,
-               library] = device;
+  const auto& [vector, datapath, l1, l2, cache, threads, copy, streaming, read, write, rows, apart, clock, alone, bf16,
+               i8, page, library] = device;
   return fmt::format(
              "{} B vectors by {} B, {} threads, caches of {} B, {} B, {} B, copies at {} and {} GB/s, reads at {}, "
              "writes at {}, rows {} times, "
              "apart {} times, {} MHz, alone {} MHz, pages {} ns\n",
              vector, datapath, threads, l1, l2, cache, copy, streaming, read, write, rows, apart, clock, alone, page) +
+         (bf16 || i8 ? fmt::format("dot products of{}{}\n", bf16 ? " bf16" : "", i8 ? " i8" : "") : "") +
          library_text(library);
 }
 

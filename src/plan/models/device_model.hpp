@@ -70,6 +70,8 @@ struct CpuModel {
   double slower_apart = 1.4;
   /// That of two units that begin a multiply-add in each cycle while all threads do; of one thread alone.
   double clock_MHz = 3600, clock_alone_MHz = 3600;
+  /// Whether its vectors have dot products of bf16 in f32, and of bytes in i32, each as fast as a multiply-add.
+  bool dots_bf16 = false, dots_i8 = false;
   double page_ns = 0;  ///< more for a line that is alone on its page, of more pages than translations are kept for
   std::optional<LibraryModel> library = {};  ///< by `threads` threads
 
