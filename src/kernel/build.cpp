@@ -30,6 +30,7 @@ void Builder::run(std::span<const Directive> directives, std::size_t count) {
       dots_ = kernel_.target == Target::cpu && directive.subject == "dot";
       for (const auto& [word, names] : directive.loops) {
         if (word == "rows") rows_ = names;
+        if (word == "columns") column_names_ = names;
       }
     }
     if (directive.kind == Kind::store) atomic_ = directive.space == "atomic";
@@ -314,7 +315,7 @@ void Builder::stage(const Directive& directive) {
   bool flipped = false;
   if (dots_) {
     const auto dot = this->dot(contraction);
-    const bool rows = has_rows(load.offset);
+    const bool rows = !has_columns(load.offset);
     array.type = rows ? dot.types->a : dot.types->b;
     flipped = rows && dot.flipped;
   }

@@ -216,7 +216,7 @@ void Builder::check_group(const Mma& mma) const {
 }
 
 Dot Builder::dot(const Contraction& of) const {
-  const bool swapped = has_rows(node(of.second.load).offset);
+  const bool swapped = has_columns(node(of.first.load).offset);
   const auto dot = dot_of(program_, of, swapped ? of.second : of.first, swapped ? of.first : of.second);
   if (!dot) {
     const auto type = [&](const Factor& factor) { return name(factor.rounded.value_or(node(factor.load).type)); };

@@ -247,6 +247,11 @@ class Builder {
   void check_dots(Mma& mma, const Factor& rows, const Factor& columns);
   /// How operands are staged for such an atom.
   Dot dot(const Contraction& of) const;
+  /// Whether its columns move an operand with these offsets.
+  bool has_columns(const ir::Affine& offset) const {
+    return std::any_of(column_names_.begin(), column_names_.end(),
+                       [&](const std::string& name) { return moves(index_of(loop(name)), offset); });
+  }
 
   /// The last columns as one, along which lanes run, as they lie in the second operand.
   void join_lanes(Mma& mma, int columns);
@@ -340,10 +345,10 @@ class Builder {
   };
   std::optional<Gathered> gathered_;
   std::optional<Last> last_;
-  bool atomic_ = false;                // results are added to, in any order: tasks may have parts of sums
-  const Atom* instruction_ = nullptr;  // of a tensor core; null for fused multiply-adds
-  bool dots_ = false;                  // the atom is a CPU's dot products
-  std::vector<std::string> rows_;      // of the atom
+  bool atomic_ = false;                           // results are added to, in any order: tasks may have parts of sums
+  const Atom* instruction_ = nullptr;             // of a tensor core; null for fused multiply-adds
+  bool dots_ = false;                             // the atom is a CPU's dot products
+  std::vector<std::string> rows_, column_names_;  // of the atom
   int atom_number_ = -1;
   std::string current_ = "the program";
 };

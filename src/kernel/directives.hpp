@@ -12,6 +12,8 @@
 //   stage A at d0 maps a d          on a GPU from sm_90 on: the same by a tensor map, box by box
 //   atom fma rows a columns c depth d lanes 8                                     on a CPU: vectors of 8 columns; `over
 //                                   2`: of the last two of these as one
+//   atom dot rows a columns c depth d1 d lanes 16                                 on a CPU: dot products of what d
+//                                   numbers, which is the last dimension of both operands' copies
 //   atom m16n8k8_f64 rows a columns c depth d warps 2x4 runs 2x1x1                on a GPU: a block has 2 x 4 warps; a
 //                                   lane holds runs of 2 neighbours along rows, 1 along columns and depth; `blocks 2`
 //                                   of a multiprocessor at once have room for their registers; `parts 2`: factors of

@@ -249,7 +249,9 @@ class GroupedCopy {
     std::vector<Value> parts;
     for (std::int64_t term = 0; term < terms; ++term) parts.push_back(read(term, count, lanes_));
     if (terms < group_) {
-      if (none_ < 0) none_ = add_registers(kernel_, "none", type(copy_.to), 1, lanes_, origin_);
+      if (none_ < 0)
+        none_ =
+            add_registers(kernel_, kernel_.array(copy_.to.array).name + "_none", type(copy_.to), 1, lanes_, origin_);
       parts.resize(static_cast<std::size_t>(group_), load_of(type(copy_.to), {none_, {Affine(0)}, lanes_}));
     }
     while (parts.size() > 1) {

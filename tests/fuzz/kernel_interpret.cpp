@@ -18,12 +18,13 @@ using namespace ricci;
 namespace {
 
 /// What failed; nothing where nothing did. Counts the cases that are contractions.
-std::string failure(std::uint64_t seed, int& contractions) {
+std::string failure(std::uint64_t seed, int& contractions, int& dots) {
   constexpr int kVectorBytes[] = {16, 32, 64};
   const auto vector_bytes = kVectorBytes[seed % 3];
   auto made = fuzz::random_contraction(seed, vector_bytes, 3000);
   if (!made) return {};
   ++contractions;
+  dots += made->directives.back().subject == "dot" ? 1 : 0;
   std::string shown;
   try {
     const auto want = made->einsum.expected();
@@ -53,17 +54,18 @@ std::string failure(std::uint64_t seed, int& contractions) {
 TEST_CASE("kernels of random contractions do what the interpreter does, before and after expand") {
   const auto first = fuzz::first_seed(500001);
   const int count = fuzz::cases(1500);
-  int contractions = 0, failed = 0;
+  int contractions = 0, dots = 0, failed = 0;
   for (int k = 0; k < count && failed < 3; ++k) {
-    const auto text = failure(first + static_cast<std::uint64_t>(k), contractions);
+    const auto text = failure(first + static_cast<std::uint64_t>(k), contractions, dots);
     if (text.empty()) continue;
     ++failed;
     UNSCOPED_INFO("seed " << first + static_cast<std::uint64_t>(k) << ": " << text);
   }
   CHECK(failed == 0);
-  std::printf("%d contractions of %d random einsums from seed %llu\n", contractions, count,
-              static_cast<unsigned long long>(first));
+  std::printf("%d contractions, %d of them by dot products, of %d random einsums from seed %llu\n", contractions, dots,
+              count, static_cast<unsigned long long>(first));
   if (fuzz::enough(count)) CHECK(contractions > count / 10);
+  if (fuzz::enough(count)) CHECK(dots > 0);
 }
 
 }  // namespace kernel_interpret_test

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/atom_types.hpp"
 #include "kernel/directives.hpp"
 
 namespace ricci::fuzz {
@@ -20,7 +21,10 @@ class Maker {
     for (std::size_t q = 0; q < program_.indices.size(); ++q)
       axes_.push_back({program_.indices[q].name, program_.indices[q].extent});
     ragged_.assign(axes_.size(), false);
-    for (const auto role : {Role::rows, Role::columns, Role::depth}) join(role);
+    choose_group();
+    for (const auto role : {Role::rows, Role::columns, Role::depth}) {
+      if (grouped_ < 0) join(role);
+    }
     for (std::size_t q = 0; q < axes_.size(); ++q) {
       if (!axes_[q].is_part) tile(q);
     }
@@ -57,6 +61,21 @@ class Maker {
     return contraction_.role[q] == Role::depth || contraction_.role[q] == Role::summed;
   }
 
+  /// An index of the depth whose terms dot products sum together, where there are such for the types.
+  void choose_group() {
+    const auto depth = contraction_.indices(Role::depth);
+    const auto dot = kernel::dot_of(program_, contraction_, contraction_.first, contraction_.second);
+    const auto back = kernel::dot_of(program_, contraction_, contraction_.second, contraction_.first);
+    if ((!dot && !back) || depth.empty() || !chance(0.8)) return;
+    grouped_ = depth[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(depth.size()) - 1))];
+    group_ = (dot ? dot : back)->types->group;
+  }
+  bool is_grouped(std::size_t q) const { return static_cast<int>(q) == grouped_; }
+  /// Whether it is a group of such terms.
+  bool is_group(const Level& level) const {
+    return is_grouped(level.index) && level.name == program_.indices[level.index].name;
+  }
+
   /// Some of the indices of a role, as one.
   void join(Role role) {
     std::vector<std::size_t> members;
@@ -90,6 +109,7 @@ class Maker {
     const auto parts = pick(0, 2);
     std::vector<std::int64_t> sizes;
     std::int64_t size = 1;
+    if (is_grouped(q)) sizes = {size = group_};
     for (std::int64_t k = 0; k < parts; ++k) {
       size *= pick(1, std::max<std::int64_t>(index.extent / size, 1) + (chance(0.2) ? 2 : 0));
       sizes.insert(sizes.begin(), size);
@@ -125,7 +145,7 @@ class Maker {
       auto& level = levels_[k];
       const bool inner = k + 1 == levels_.size() || levels_[k + 1].index != level.index || levels_[k + 1].in_atom;
       const bool summed = is_summed(level.index);
-      if (!inner || !chance(0.7) || (!summed && tile * level.extent > 96)) continue;
+      if (!inner || (!is_group(level) && !chance(0.7)) || (!summed && tile * level.extent > 96)) continue;
       auto role = contraction_.role[level.index];
       if (role == Role::broadcast || role == Role::other) role = chance(0.5) ? Role::rows : Role::columns;
       if (role == Role::summed && ragged_[level.index]) continue;
@@ -143,6 +163,8 @@ class Maker {
     std::shuffle(rows.begin(), rows.end(), random_);
     std::shuffle(columns.begin(), columns.end(), random_);
     std::shuffle(depth.begin(), depth.end(), random_);
+    std::stable_partition(depth.begin(), depth.end(),
+                          [&](const std::string& name) { return !is_group(*level_of(name)); });
     if (is_complex(contraction_.type)) {
       std::stable_partition(columns.begin(), columns.end(), [&](const std::string& name) { return !has_pairs(name); });
     }
@@ -162,6 +184,14 @@ class Maker {
     const auto lane = level_of(lane_);
     if (coefficient(b_is_first_ ? contraction_.first : contraction_.second, lane->index) == 0) return;
     while (atom_.lanes * size_of(type) < vector_bytes_ && chance(0.8)) atom_.lanes *= 2;
+    const auto& rows_of = swapped ? contraction_.second : contraction_.first;
+    const auto& columns_of = swapped ? contraction_.first : contraction_.second;
+    dots_ = grouped_ >= 0 && of_both.empty() && atom_.lanes > 1 &&
+            kernel::dot_of(program_, contraction_, rows_of, columns_of).has_value();
+    if (dots_) {
+      atom_.subject = "dot";
+      return;
+    }
     if (atom_.lanes == 1 || is_complex(type) || before_lane.empty() || !runs_over(before_lane) || !chance(0.7)) return;
     atom_.over = 2;
     over_ = before_lane;
@@ -253,7 +283,7 @@ class Maker {
     for (const bool first : {true, false}) {
       const auto& factor = first ? contraction_.first : contraction_.second;
       const auto& load = program_.nodes[static_cast<std::size_t>(factor.load)];
-      bool needed = false;
+      bool needed = dots_;
       for (const auto& level : levels_) {
         if (coefficient(factor, level.index) == 0) continue;
         needed = needed || axes_[level.index].is_joined;
@@ -303,12 +333,14 @@ class Maker {
       if (coefficient(factor, level.index) == 0) continue;
       const auto place = std::find(order_.begin(), order_.end(), level.name) - order_.begin();
       if (!level.in_atom && place <= static_cast<std::ptrdiff_t>(at)) continue;
-      if (level.name != lane_ && level.name != over_) dimensions.push_back(level.name);
+      const bool last = dots_ && is_group(level);
+      if (level.name != lane_ && level.name != over_ && !last) dimensions.push_back(level.name);
     }
     std::shuffle(dimensions.begin(), dimensions.end(), random_);
     if (!over_.empty() && has_lane(factor)) dimensions.push_back(over_);
     if (has_lane(factor)) dimensions.push_back(lane_);
-    if (chance(0.3)) directive.padding = static_cast<int>(pick(1, 9));
+    if (dots_) dimensions.push_back(program_.indices[static_cast<std::size_t>(grouped_)].name);
+    if (!dots_ && chance(0.3)) directive.padding = static_cast<int>(pick(1, 9));
     directive.loops.push_back({"", std::move(dimensions)});
     directives_.push_back(std::move(directive));
   }
@@ -325,8 +357,11 @@ class Maker {
   std::vector<Level> levels_;  // of all indices, from outside in
   std::vector<bool> ragged_;   // per index
   Directive atom_;
-  std::string lane_;  // the last column
-  std::string over_;  // the one before it, where lanes run on into that
+  std::string lane_;        // the last column
+  std::string over_;        // the one before it, where lanes run on into that
+  int grouped_ = -1;        // index whose terms dot products sum, if any,
+  std::int64_t group_ = 1;  // and how many
+  bool dots_ = false;
   bool b_is_first_ = false;
   std::vector<std::string> order_;
   std::size_t tasks_ = 0;

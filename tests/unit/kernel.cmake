@@ -7,6 +7,7 @@ ricci_test(kernel_ahead LABEL unit PROGRAM kernel SOURCES kernel_ahead.cpp LIBS 
 ricci_test(kernel_prefetch_gpu LABEL unit PROGRAM kernel SOURCES kernel_prefetch_gpu.cpp LIBS ricci_codegen ricci_plan ricci_lower)
 ricci_test(kernel_results LABEL unit PROGRAM kernel SOURCES kernel_results.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_terms LABEL unit PROGRAM kernel SOURCES kernel_terms.cpp LIBS ricci_plan ricci_lower)
+ricci_test(kernel_dots LABEL unit PROGRAM kernel SOURCES kernel_dots.cpp LIBS ricci_plan ricci_lower)
 ricci_test(kernel_group LABEL unit PROGRAM kernel SOURCES kernel_group.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_joined LABEL unit PROGRAM kernel SOURCES kernel_joined.cpp LIBS ricci_kernel ricci_lower)
 ricci_test(kernel_permute_faults LABEL unit PROGRAM kernel SOURCES kernel_permute_faults.cpp LIBS ricci_kernel ricci_lower)

@@ -147,7 +147,7 @@ class CpuContractionEnumerator : public ContractionSides {
 
  private:
   Depth summed_in_one_go(Depth best, bool pack_columns) {
-    Blocking tile{rows_, columns_, depth_, 1, !rows_.empty(), pack_columns, Blocks::near};
+    Blocking tile{rows_, columns_, depth_, 1, !rows_.empty() || convert_rows_, pack_columns, Blocks::near};
     struct Sum {
       std::int64_t terms;
       Axes depth;

@@ -92,11 +92,9 @@ void add_product(kernel::Directives& list, const Names& indices, const Blocking&
       directive.padding = static_cast<int>(up(blocking.along_lanes(), blocking.lanes) - blocking.along_lanes());
     list.push_back(std::move(directive));
   };
-  if (blocking.pack_columns) {
-    std::string at = last_task;
-    for (const auto& axis : blocking.depth) at = in_parts(axis) ? name(indices, axis) + "0" : at;
-    stage(columns_operand, at, column_tiles(indices, blocking), blocking.columns);
-  }
+  std::string part = last_task;  // of the sum
+  for (const auto& axis : blocking.depth) part = in_parts(axis) ? name(indices, axis) + "0" : part;
+  if (blocking.pack_columns) stage(columns_operand, part, column_tiles(indices, blocking), blocking.columns);
   if (blocking.pack_rows) {
     auto blocks = loops(indices, blocking.rows, "2");
     auto side = blocking.rows;
@@ -104,7 +102,7 @@ void add_product(kernel::Directives& list, const Names& indices, const Blocking&
       blocks.insert(blocks.begin(), name(indices, blocking.columns.back()) + "1");
       side.push_back(blocking.columns.back());
     }
-    stage(rows_operand, name(indices, blocking.rows.back()) + "1", std::move(blocks), side);
+    stage(rows_operand, side.empty() ? part : name(indices, blocking.rows.back()) + "1", std::move(blocks), side);
   }
   Directive atom;
   atom.kind = Directive::Kind::atom;

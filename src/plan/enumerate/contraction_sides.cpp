@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernel/atom_types.hpp"
 #include "kernel/result.hpp"
 #include "plan/enumerate/contraction_blocks.hpp"
 #include "plan/enumerate/contraction_section.hpp"
@@ -120,34 +119,6 @@ bool ContractionSides::suits(Lanes lanes) {
   sort_depth(depth_, product(rows_, extent_of), product(columns_, extent_of) / (of_both ? lane_extent() : 1));
   if (!of_both) make_groups(swapped);
   return true;
-}
-
-void ContractionSides::make_groups(bool swapped) {
-  constexpr std::int64_t kFewGroups = 4;
-  const auto dot = kernel::dot_of(program_, contraction_, swapped ? contraction_.second : contraction_.first,
-                                  swapped ? contraction_.first : contraction_.second);
-  if (!dot || rows_.empty() || !(dot->types->sum == DType::f32 ? device_->dots_bf16 : device_->dots_i8)) return;
-  const std::int64_t group = dot->types->group;
-  if (depth_extent() < kFewGroups * group) return;
-  // The axis that is filled up least, of these the one whose terms are neighbours.
-  const auto filled = [&](const Axis& axis) {
-    return static_cast<double>(up(axis.extent, group)) / static_cast<double>(axis.extent);
-  };
-  const auto axis = std::min_element(depth_.rbegin(), depth_.rend(),
-                                     [&](const Axis& x, const Axis& y) { return filled(x) < filled(y); });
-  axis->group = group;
-  axis->extent = parts(axis->extent, group);
-  for (const auto step : {&Axis::in_rows, &Axis::in_columns}) {
-    if ((*axis).*step != 1) continue;
-    for (auto* axes : {&rows_, &columns_, &depth_}) {
-      for (auto& other : *axes) {
-        if (&other != &*axis) other.*step = parts(other.*step, group);
-      }
-    }
-  }
-  problem_.terms = group;
-  problem_.flipped = dot->flipped;
-  convert_rows_ = convert_columns_ = true;
 }
 
 namespace {
@@ -365,7 +336,7 @@ std::string ContractionSides::name(const Blocking& b) const {
 bool ContractionSides::make_tiles(Blocking& b, std::int64_t vectors, std::int64_t most_rows) const {
   for (auto& axis : b.columns) axis.tile = 1;
   auto& lane = b.columns.back();
-  if (b.rows.empty() && b.pack_rows) return false;
+  if (b.rows.empty() && b.pack_rows && problem_.terms == 1) return false;
   if (b.lanes_of_both()) return tile_lanes_of_both(b, vectors, most_rows);
   if (across_) return tile_across(b, vectors, most_rows, [&] { cover_rows(b.rows, most_rows); });
   if (!b.pack_columns && lane.in_columns != 1) return false;

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "kernel/atom_types.hpp"
 #include "kernel/contraction.hpp"
 #include "kernel/directives.hpp"
 #include "plan/models/contraction_blocking.hpp"
@@ -19,6 +21,13 @@ enum class Lanes : std::uint8_t {
   first,
   second,  ///< that of a factor, where it is another: results are written lane by lane
 };
+
+/// The dot products that a device has for a contraction whose rows are of the first factor, or, `swapped`, of the
+/// second one; nothing where it has none.
+std::optional<kernel::Dot> dots_of(const ir::Program& program, const kernel::Contraction& contraction, bool swapped,
+                                   const CpuModel& device);
+/// Terms that an instruction of them sums, whichever factor has the rows: 1 where there are none.
+std::int64_t dot_terms(const ir::Program& program, const kernel::Contraction& contraction, const CpuModel& device);
 
 class ContractionSides {
  public:

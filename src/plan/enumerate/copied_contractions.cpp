@@ -5,7 +5,9 @@
 #include <limits>
 #include <optional>
 
+#include "kernel/result.hpp"
 #include "plan/enumerate/contraction.hpp"
+#include "plan/enumerate/contraction_sides.hpp"
 #include "plan/enumerate/library_products.hpp"
 #include "plan/enumerate/matrix_copies.hpp"
 #include "plan/models/cost_cpu.hpp"
@@ -38,11 +40,13 @@ class KnownTimes {
     for (const auto& index : program.indices) products *= static_cast<double>(index.extent);
     const double real_bytes = static_cast<double>(size_of(contraction.type)) / (is_complex(contraction.type) ? 2 : 1);
     const double lanes = std::min(device.vector_bytes, device.datapath_bytes) / real_bytes;
+    const auto terms = gett::dot_terms(program, contraction, device);
+    products /= static_cast<double>(terms);
     busy_us_ = least_us_ = products / (2 * lanes * device.threads * device.cycles_per_us());
     if (!contraction.indices(Role::batch).empty()) return;
     const auto extent = [&](Role role) { return contraction.extent(program, role); };
-    least_us_ =
-        least_product_us(extent(Role::rows), extent(Role::columns), extent(Role::depth), contraction.type, device);
+    least_us_ = least_product_us(extent(Role::rows), extent(Role::columns), extent(Role::depth), contraction.type,
+                                 device, terms);
   }
   double least_copies_us(int which) const {
     return sum_of(which, [&](int one) {
@@ -185,15 +189,19 @@ std::vector<CopiedContraction> worthwhile_copies(const ir::Program& program, con
   if (!matrices.same_operand()) left = {MatrixCopies::kFirst, MatrixCopies::kSecond};
   left.push_back(MatrixCopies::kResult);
   // What the second cache holds is packed from there. A result of a few columns may have them as rows, so that the
-  // large operand is read in place.
+  // large operand is read in place; sums of dot products that the result's type does not hold may come in parts.
   constexpr std::int64_t kFew = 4;
   const bool few =
       contraction->extent(program, Role::rows) <= kFew || contraction->extent(program, Role::columns) <= kFew;
+  const bool in_parts =
+      gett::dot_terms(program, *contraction, device) > 1 && !kernel::has_parts(program, contraction->reduce);
   std::erase_if(left, [&](int which) {
-    return known.bytes(which) <= static_cast<double>(device.l2_bytes) && !(few && which == MatrixCopies::kResult);
+    return known.bytes(which) <= static_cast<double>(device.l2_bytes) &&
+           !((few || in_parts) && which == MatrixCopies::kResult);
   });
   const bool one = std::any_of(left.begin(), left.end(), [&](int which) { return known.may_take(0, which, most_us); });
-  if (one && !leaves_time(program, *contraction, device, matrices, most_us - least_copy_us)) return {};
+  // Copied operands are of the sum's type, of which dot products are none: what is left of all tells nothing.
+  if (one && !in_parts && !leaves_time(program, *contraction, device, matrices, most_us - least_copy_us)) return {};
   CopyTimes<CpuModel> times(device);
   std::vector<CopiedContraction> found;
   CopiedContraction best{{}, std::numeric_limits<double>::infinity()};

@@ -36,7 +36,9 @@ constexpr double kTransposed = 4;      // for each vector of results that were t
 constexpr double kMasked = 3;          // accesses, for each further run of joined indices that a vector lies in
 constexpr double kQuotient = 3;        // for each vector, or row, of joined indices whose place is worked out
 constexpr double kJoined = 1.03, kJoinedSeldomUsed = 1.1;  // times all of it where indices are joined
-constexpr double kMetLine = 3.5;  // for each that was driven out, as lines of columns meet in few sets
+constexpr double kInterleaved = 0.2,
+                 kInterleavedPart = 1.5;  // for each group that vectors are interleaved for, or parts
+constexpr double kMetLine = 3.5;          // for each that was driven out, as lines of columns meet in few sets
 constexpr double kLaunchUs = 1;
 constexpr double kStrewnLine = 4;    // the same of columns that are read in place: sets of the cache overflow
 constexpr double kManyPasses = 8;    // over columns in place, of which the first one waits for memory
@@ -349,7 +351,7 @@ class Model {
   /// Cycles that an element costs that is packed: more where runs are short, and where it comes from memory.
   double packing(const Packed& operand) const {
     const auto tensor = operand.rows ? Tensor::rows : Tensor::columns;
-    double along = 1, vector = 0.35;
+    double along = 1, vector = 0.35, runs = 1;  // runs that come to one of groups
     bool transposed = true;
     for (const auto* axes : {&operand.side, &operand.depth}) {
       for (const auto& axis : *axes) {
@@ -357,16 +359,23 @@ class Model {
         along = n(std::min(axis.extent, held(axis)));
         transposed = axes == &operand.depth || axis.tile < b_.lanes;
         vector *= accesses(pieces(b_.lanes, axis.run_in_operand));
+        if (problem_.terms > 1 && axes == &operand.side && axis.tile > 1) {
+          const bool whole = axis.tile % (device_.vector_bytes / problem_.size) == 0;
+          vector = whole ? kInterleaved : kInterleavedPart;
+          runs = n(problem_.terms);
+          transposed = false;
+        }
       }
     }
     const double moved = transposed ? (along >= n(b_.lanes) ? 0.7 : 2.0) : vector;
-    const double length = held_run(operand.side, tensor);
+    const double length = held_run(operand.side, tensor) / runs;
     const double near = from_cache() + kNearRun / length;
     if (!is_far(operand.bytes)) return moved + near;
     // Short rows that blocks hold whole share a line with the next ones where these go on.
     const bool short_rows = operand.rows && along >= n(b_.lanes) && along == n(product(b_.depth, extent_of));
     const double whole = short_rows ? std::max(along, length) : along;
-    const double lines = kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - whole / line_);
+    const double lines =
+        kCrowdedLine * operand.crowd / line_ + kFarRun / length + 6 * std::max(0.0, 1 - whole / runs / line_);
     const double far = std::max(far_ * lines + pages_of(operand.side, operand.depth, tensor), read_cycles(operand));
     const double shorter = kShorterLine * std::max(0.0, kLongLine - line_cycles(b_, problem_, device_));
     // Runs that were asked for are read from a cache.

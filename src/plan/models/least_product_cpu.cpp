@@ -9,15 +9,16 @@ namespace {
 
 /// With vectors along the columns: of the cycles that cost_contraction_cpu.cpp counts those that any schedule has,
 /// without what short runs, pages and full caches add.
-double least_cycles(double rows, double columns, double depth, DType type, const CpuModel& device) {
+double least_cycles(double rows, double columns, double depth, DType type, bool dots, const CpuModel& device) {
   constexpr double kFewest = 4;                           // of a round
   constexpr double kBegin = 20, kAlone = 4;               // of a register tile; of one that sums nothing
-  constexpr double kPacked = 0.35;                        // for each element
   constexpr double kNearCache = 0.03;                     // for each byte
   constexpr double kColumn = 0.1;                         // for each element of columns that is read in place
   constexpr double kRowUse = 0.1, kColumnUse = 0.025;     // for each tile that uses it
   constexpr double kRowRound = 0.1, kVectorRound = 0.25;  // what rounds take longer then
-  constexpr double kMostVectors = 8, kMostRows = 16;      // of a register tile
+  constexpr double kMostVectors = 8;                      // of a register tile
+  const double kMostRows = dots ? 28 : 16;
+  const double kPacked = dots ? 0.2 : 0.35;  // for each element
   const auto size = static_cast<double>(size_of(type)), numbers = is_complex(type) ? 2.0 : 1.0;
   const double widest = std::max(std::floor(device.vector_bytes / size), 2.0);
   const double halves = std::ceil(widest * size / device.vector_bytes), load = std::min(size, 8.0) / 8;
@@ -50,11 +51,13 @@ double least_cycles(double rows, double columns, double depth, DType type, const
 
 }  // namespace
 
-double least_product_us(std::int64_t rows, std::int64_t columns, std::int64_t depth, DType type,
-                        const CpuModel& device) {
+double least_product_us(std::int64_t rows, std::int64_t columns, std::int64_t depth, DType type, const CpuModel& device,
+                        std::int64_t terms) {
   constexpr double kRounding = 1 - 1e-9;
-  const auto m = static_cast<double>(rows), n = static_cast<double>(columns), k = static_cast<double>(depth);
-  const double cycles = std::min(least_cycles(m, n, k, type, device), least_cycles(n, m, k, type, device));
+  const auto m = static_cast<double>(rows), n = static_cast<double>(columns),
+             k = static_cast<double>((depth + terms - 1) / terms);
+  const bool dots = terms > 1;
+  const double cycles = std::min(least_cycles(m, n, k, type, dots, device), least_cycles(n, m, k, type, dots, device));
   return kRounding * cycles / device.threads / device.cycles_per_us();
 }
 
