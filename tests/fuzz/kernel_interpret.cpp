@@ -65,7 +65,6 @@ TEST_CASE("kernels of random contractions do what the interpreter does, before a
   std::printf("%d contractions, %d of them by dot products, of %d random einsums from seed %llu\n", contractions, dots,
               count, static_cast<unsigned long long>(first));
   if (fuzz::enough(count)) CHECK(contractions > count / 10);
-  if (fuzz::enough(count)) CHECK(dots > 0);
 }
 
 }  // namespace kernel_interpret_test

@@ -44,7 +44,9 @@ std::string fault(const ir::Program& program, const std::string& directives) {
 
 const std::string kPairs = "tile a:4; tile c:16; tile b:8:2; order task a0 c0 serial b0;";
 const std::string kA = "stage A at b0 scratch b1 a b;", kB = "stage B at b0 scratch b1 c b;";
-const std::string kTurned = "stage B at b0 scratch b1 a b; stage A at b0 scratch b1 c b;";
+const std::string kTurned =
+    "tile c:5; tile a:16; tile b:12:4; order task a0 c0 serial b0; stage B at b0 scratch b1 c b;"
+    "stage A at b0 scratch b1 a b; atom dot rows c columns a depth b1 b lanes 16";
 const std::string kAtom = "atom dot rows a columns c depth b1 b lanes 16";
 
 }  // namespace
@@ -83,10 +85,11 @@ TEST_CASE("sums of bytes are exact, whatever their signs and wherever the depth 
       a[k] = static_cast<A>(k % 3 == 0 ? 128 : 37 * k);
       b[k] = static_cast<std::int8_t>(k % 5 == 0 ? -128 : 91 * k);
     }
-    const auto kernel = expand(
-        build(program, contraction_of(program).value(),
-              parse_directives("tile a:5; tile c:16; tile b:12:4; order task a0 c0 serial b0;" + kA + kB + kAtom),
-              Target::cpu));
+    const auto kernel = expand(build(
+        program, contraction_of(program).value(),
+        parse_directives(turned ? kTurned
+                                : "tile a:5; tile c:16; tile b:12:4; order task a0 c0 serial b0;" + kA + kB + kAtom),
+        Target::cpu));
     std::vector<std::int32_t> c(kExtent * kExtent, -1);
     std::vector<void*> buffers = {a.data(), b.data(), c.data()};
     if (turned) std::swap(buffers[0], buffers[1]);
