@@ -180,7 +180,7 @@ inline constexpr std::array<Atom, 8> kGroupAtoms = {{
 constexpr bool lies_either_way(AtomType type) noexcept { return bits_of(type) == 16; }
 /// Whether an instruction of a warp group has so many columns: multiples of the atom's, of integers beyond 32 those of
 /// 16 alone (PTX ISA, "wgmma.mma_async", shapes).
-constexpr bool has_columns(const Atom& atom, std::int64_t columns) noexcept {
+constexpr bool has_instruction(const Atom& atom, std::int64_t columns) noexcept {
   constexpr std::int64_t kFew = 32, kUnit = 16;
   return columns % atom.n == 0 && columns <= kMostGroupColumns &&
          (atom.c.type != AtomType::i32 || columns % kUnit == 0 || columns <= kFew);

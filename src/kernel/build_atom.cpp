@@ -209,7 +209,7 @@ void Builder::check_group(const Mma& mma) const {
                      instruction_->warps * instruction_->m));
   if (const auto columns = whole(count(mma.columns), instruction_->n); columns > kMostGroupColumns)
     fail(fmt::format("{} columns are more than {}", count(mma.columns), kMostGroupColumns));
-  else if (!has_columns(*instruction_, columns))
+  else if (!has_instruction(*instruction_, columns))
     fail(fmt::format("{} has no instruction of {} columns", instruction_->name, columns));
   if (batches != 1) fail("groups of warps have one product");
   if (run_rows != 1 || run_columns != 1) fail("a lane of a warp group holds no runs along rows or columns");

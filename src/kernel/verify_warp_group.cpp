@@ -40,7 +40,7 @@ void Verifier::one(const GroupMma& product) {
     fail(fmt::format("{} is no accumulator of {}", sum.name, product.atom));
   register_index(sum, product.d.index.front(), sum.shape.front());
   const auto columns = atom->n * sum.shape[1];
-  if (!has_columns(*atom, columns)) fail(fmt::format("{} columns in an instruction of a warp group", columns));
+  if (!has_instruction(*atom, columns)) fail(fmt::format("{} columns in an instruction of a warp group", columns));
   if (const auto* held = std::get_if<Access>(&product.a); atom->holds_a && held) {
     this->held(*held, *atom);
   } else if (const auto* shared = std::get_if<SharedMatrix>(&product.a); !atom->holds_a && shared) {

@@ -70,8 +70,8 @@ void Machine::one(const GroupMma& product, const Threads& threads) {
             const auto &x = a[row + static_cast<std::size_t>(d)], &y = b[column + static_cast<std::size_t>(d)];
             // Products of 16-bit numbers, and of tf32, are exact in the type of the sum, in which each sum is rounded.
             if (is_integer(sum.type)) {
-              const ir::oracle::Value product(x.value.integer * y.value.integer);
-              item.value = ir::oracle::apply(ir::OpCode::add, sum.type, sum.type, item.value, product, {});
+              const ir::oracle::Value term(x.value.integer * y.value.integer);
+              item.value = ir::oracle::apply(ir::OpCode::add, sum.type, sum.type, item.value, term, {});
             } else {
               item.value.re = static_cast<float>(item.value.re + x.value.re * y.value.re);
             }

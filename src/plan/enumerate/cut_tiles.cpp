@@ -91,7 +91,8 @@ std::vector<Tile> cut_tiles(const GpuContraction& c, CutSide side) {
   if (!c.groups) return list;
   keep_full(list, unit, c.deep(of_rows) || !c.read_by_groups(of_rows));
   if (!of_rows)
-    std::erase_if(list, [&](const Tile& tile) { return !kernel::has_columns(c.atom(), tiles::up(tile.size, unit)); });
+    std::erase_if(list,
+                  [&](const Tile& tile) { return !kernel::has_instruction(c.atom(), tiles::up(tile.size, unit)); });
   return list;
 }
 
