@@ -18,6 +18,7 @@ import tempfile
 
 import everyday_points  # noqa: F401  its cases
 import everyday_steps  # noqa: F401
+import everyday_types  # noqa: F401
 import everyday_windows  # noqa: F401
 import numpy
 import torch

@@ -582,24 +582,3 @@ case(
     "z(a,s,m,p,b) = sum(t q, u(s,p,t,q)*x(a,t,m,q,b))",
     lambda u, x: e("sptq,atmqb->asmpb", u, x),
 )
-case(
-    "i8mm",
-    ["i8"],
-    "i=4096 j=4096 k=4096; x(i,k) y(j,k) -> z(i,j):i32",
-    "z(i,j) = sum(k, cast(i32, x(i,k))*cast(i32, y(j,k)))",
-    lambda x, y: torch._int_mm(x, y.T),
-)
-case(
-    "i8mm_nn",
-    ["i8"],
-    "i=4096 j=4096 k=4096; x(i,k) y(k,j) -> z(i,j):i32",
-    "z(i,j) = sum(k, cast(i32, x(i,k))*cast(i32, y(k,j)))",
-    torch._int_mm,
-)
-case(
-    "mixed_bf16_f32",
-    ["bf16"],
-    "i=4096 j=4096 k=4096; x(i,k) y(k,j) -> z(i,j):f32",
-    "z(i,j) = sum(k, x(i,k)*y(k,j))",
-    lambda x, y: (x @ y).float(),
-)
