@@ -54,8 +54,8 @@ double least_cycles(double rows, double columns, double depth, DType type, bool 
 double least_product_us(std::int64_t rows, std::int64_t columns, std::int64_t depth, DType type, const CpuModel& device,
                         std::int64_t terms) {
   constexpr double kRounding = 1 - 1e-9;
-  const auto m = static_cast<double>(rows), n = static_cast<double>(columns),
-             k = static_cast<double>((depth + terms - 1) / terms);
+  const std::int64_t groups = (depth + terms - 1) / terms;
+  const auto m = static_cast<double>(rows), n = static_cast<double>(columns), k = static_cast<double>(groups);
   const bool dots = terms > 1;
   const double cycles = std::min(least_cycles(m, n, k, type, dots, device), least_cycles(n, m, k, type, dots, device));
   return kRounding * cycles / device.threads / device.cycles_per_us();
