@@ -9,11 +9,16 @@ using kernel::Role;
 
 std::optional<kernel::Dot> dots_of(const ir::Program& program, const kernel::Contraction& contraction, bool swapped,
                                    const CpuModel& device) {
-  constexpr std::int64_t kFewGroups = 4;
+  // Groups of a depth shorter than a vector are packed by parts of vectors, which products of few rows or columns do
+  // not make up for: 100,000 of 16 x 16 x 16 took 8.8 ms on an AMD EPYC, by multiply-adds 6.3.
+  constexpr std::int64_t kFewGroups = 4, kVector = 16, kFew = 32;
   auto dot = kernel::dot_of(program, contraction, swapped ? contraction.second : contraction.first,
                             swapped ? contraction.first : contraction.second);
   const bool has = dot && (dot->types->sum == DType::f32 ? device.dots_bf16 : device.dots_i8);
-  return has && contraction.extent(program, Role::depth) >= kFewGroups * dot->types->group ? dot : std::nullopt;
+  if (!has) return std::nullopt;
+  const auto groups = contraction.extent(program, Role::depth) / dot->types->group;
+  const bool few = contraction.extent(program, Role::rows) < kFew || contraction.extent(program, Role::columns) < kFew;
+  return groups >= (few ? kVector : kFewGroups) ? dot : std::nullopt;
 }
 
 std::int64_t dot_terms(const ir::Program& program, const kernel::Contraction& contraction, const CpuModel& device) {
