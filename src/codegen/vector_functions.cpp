@@ -131,10 +131,10 @@ std::string lane_function(const std::string& name, DType type, int lanes) {
 
 const char* moved_type(DType type, int together) { return together > 1 ? "u32" : c_type(type); }
 
-// In log2 of the number of vectors rounds: pairs of vectors
-// interleave pieces of 1, 2, 4, ... elements within 16 bytes, by one instruction each, and exchange larger ones. What
-// is interleaved comes out by numbers whose bits are reversed. Loops would be unrolled too late for loads to stay in
-// the order of the rows, and templates take Clang longer than the rest of a kernel does.
+// In log2 of the number of vectors rounds: pairs of vectors interleave pieces of 1, 2, 4, ... elements within 16 bytes,
+// by one instruction each, and exchange larger ones. What is interleaved comes out by numbers whose bits are reversed.
+// Loops would be unrolled too late for loads to stay in the order of the rows, and templates take Clang longer than the
+// rest of a kernel does.
 std::string transpose_function(DType type, int lanes, int vectors, int used, int together) {
   const auto vector = vector_name(type, lanes);
   auto text =

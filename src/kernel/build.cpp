@@ -396,7 +396,7 @@ void Builder::spread_rows(Array& array, const Copy& copy, int padding) const {
   }
   array.swizzle = swizzle_of_rows(row, array.type);
   array.alignment = kMatrixBlock;
-  if (!copy.digits.empty() && size_of(array.type) != 2 && !is_summed(index_of(copy.digits.back().var)))
+  if (!copy.digits.empty() && !lies_either_way(instruction_->a.type) && !is_summed(index_of(copy.digits.back().var)))
     fail(fmt::format("a warp group reads rows of {} along the depth alone", ricci::name(array.type)));
   if (array.swizzle.mask == 0 || padding != 0)
     fail(fmt::format("a warp group reads rows of 32, 64 or 128 bytes with nothing between them, and these have {}",

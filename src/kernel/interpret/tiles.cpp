@@ -84,7 +84,10 @@ void Machine::one(const Mma& mma, const Threads& threads) {
   const auto operand = [&](const Access& access, DType from, bool conj) {
     count(access, {t}, false);
     auto item = load(access, t).front();
-    if (mma.flipped && &access == &mma.a) item = converted(flipped(item), DType::u8, from = DType::i8);
+    if (mma.flipped && &access == &mma.a) {
+      item = converted(flipped(item), from, DType::i8);
+      from = DType::i8;
+    }
     item = converted(item, from, of);
     if (rounds && values_) item.value.re = ir::oracle::nearest_tf32(item.value.re);
     return conj && is_complex(of) ? operation(conjugate, &item) : item;

@@ -19,6 +19,18 @@ using ir::NodeKind;
 
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
+/// For a program of the same indices, buffers and parameters.
+ir::Builder with_declarations(const ir::Program& program) {
+  ir::Builder builder;
+  auto& made = builder.program;
+  made.indices = program.indices;
+  made.buffers = program.buffers;
+  made.params = program.params;
+  made.exact = program.exact;
+  made.precision = program.precision;
+  return builder;
+}
+
 /// Per index, whether it goes along rows of `index`.
 std::vector<bool> along(const ir::Program& program, int index) {
   std::vector<bool> rows(program.indices.size());
@@ -166,13 +178,8 @@ std::optional<RowProgram> cut_rows(const ir::Program& program, int index) {
       for (int k = 0; k < ir::operand_count(node); ++k) needed[at(part)][at(node.operand[k])] = true;
     }
   }
-  ir::Builder builder;
+  auto builder = with_declarations(along);
   auto& to = builder.program;
-  to.indices = along.indices;
-  to.buffers = along.buffers;
-  to.params = along.params;
-  to.exact = along.exact;
-  to.precision = along.precision;
   std::array<std::vector<NodeId>, 2> as;
   for (auto& part : as) part.resize(count, -1);
   for (std::size_t id = 0; id < count; ++id) {
@@ -326,13 +333,8 @@ std::vector<RowRounds> row_rounds(std::int64_t extent, std::int64_t lanes, bool 
 
 ir::Program along_row(const ir::Program& program, int index, std::int64_t lanes) {
   const auto rows = along(program, index);
-  ir::Builder builder;
+  auto builder = with_declarations(program);
   auto& made = builder.program;
-  made.indices = program.indices;
-  made.buffers = program.buffers;
-  made.params = program.params;
-  made.exact = program.exact;
-  made.precision = program.precision;
   made.indices[at(index)].extent /= lanes;
   std::vector<int> over{index};
   if (lanes > 1) {

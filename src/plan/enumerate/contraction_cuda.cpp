@@ -521,8 +521,7 @@ std::vector<Candidate> contraction_candidates(const ir::Program& program, const 
     auto more = ContractionEnumerator(program, way, device, known).run(kWorthListing, list.empty() ? kKept : kKept / 2);
     std::move(more.begin(), more.end(), std::back_inserter(list));
   }
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+  sort_by_time(list);
   return list;
 }
 

@@ -59,8 +59,7 @@ class GroupEnumerator {
         for (const std::int64_t share : {2, 4, 8, 16}) add(lanes, vectors, device_.l2_bytes / share / problem_.size);
       }
     }
-    std::stable_sort(list_.begin(), list_.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+    sort_by_time(list_);
     return std::move(list_);
   }
 

@@ -77,8 +77,7 @@ class GpuGroupEnumerator {
       for (std::size_t k = 0; k < free_.size(); ++k) free_[k].tile = best_[k];
       if (choose_warps(shape)) add(shape);
     }
-    std::stable_sort(list_.begin(), list_.end(),
-                     [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+    sort_by_time(list_);
     return std::move(list_);
   }
 

@@ -12,12 +12,6 @@ namespace {
 using kernel::Directive;
 using kernel::Role;
 
-std::vector<Candidate> sorted_by_time(std::vector<Candidate> list) {
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-  return list;
-}
-
 template <class Device>
 std::vector<Candidate> enumerated(const ir::Program& program, const Device& device) {
   if (!device.library || program.exact) return {};
@@ -55,7 +49,8 @@ std::vector<Candidate> enumerated(const ir::Program& program, const Device& devi
     list.push_back(std::move(candidate));
     taken.push_back(copies);
   }
-  return sorted_by_time(std::move(list));
+  sort_by_time(list);
+  return list;
 }
 
 }  // namespace

@@ -212,8 +212,7 @@ std::vector<Candidate> with_maps(const ir::Program& program, const GpuModel& dev
     least_us = std::min(least_us, factor * one.predicted_us);
     all.push_back(with_schedule(one, std::move(*other), factor));
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+  sort_by_time(all);
   return all;
 }
 

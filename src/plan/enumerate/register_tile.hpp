@@ -55,9 +55,7 @@ inline constexpr std::size_t kMostListed = 24;  // candidates that are worth lis
 
 /// The candidates with the least predicted times, fastest first.
 inline std::vector<Candidate> fastest(std::vector<Candidate> list) {
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-  if (list.size() > kMostListed) list.resize(kMostListed);
+  sort_by_time(list, kMostListed);
   return list;
 }
 

@@ -201,9 +201,7 @@ std::vector<Candidate> with_rows(std::vector<Candidate> others, const ir::Progra
   if (row < 0) return others;
   auto list = PassEnumerator(program, device, row).run(bound_us);
   std::move(others.begin(), others.end(), std::back_inserter(list));
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
-  if (list.size() > most) list.resize(most);
+  sort_by_time(list, most);
   return list;
 }
 

@@ -1,8 +1,11 @@
 // A schedule with its counted traffic and predicted time.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,6 +40,13 @@ struct Candidate {
   std::optional<std::array<double, 2>> gathers;
   bool written = false;  ///< given as a text, not proposed: listed last
 };
+
+/// The least predicted times first, of equal ones what came first; `most` of them at most.
+inline void sort_by_time(std::vector<Candidate>& list, std::size_t most = std::numeric_limits<std::size_t>::max()) {
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Candidate& x, const Candidate& y) { return x.predicted_us < y.predicted_us; });
+  if (list.size() > most) list.resize(most);
+}
 
 /// One that is weighed while a plan is made, mostly for its time alone: its schedule, the parts of that time and its
 /// note are made where they are asked for.
