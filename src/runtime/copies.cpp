@@ -92,12 +92,12 @@ class Copies {
     return room;
   }
 
-  /// Whether a copy of such an order would be of one that was made so before. Priced with a copy of the other operand,
-  /// too (with_other), it could be predicted to save time any number of times.
-  static bool was_made(const ir::Program& program, const plan::OperandOrder& order) {
-    const auto& load = program.nodes[static_cast<std::size_t>(order.value)];
-    return order.tf32 && order.deep && load.kind == ir::NodeKind::load &&
-           program.buffers[static_cast<std::size_t>(load.source)].tf32;
+  /// Whether a copy of such an order would be of one that was made before, among the storages from `made` on. Priced
+  /// with a copy of the other operand, too (with_other), it could be predicted to save time any number of times.
+  static bool was_made(const ir::Step& step, const plan::OperandOrder& order, std::size_t made) {
+    const auto& load = step.program.nodes[static_cast<std::size_t>(order.value)];
+    return order.for_groups && load.kind == ir::NodeKind::load &&
+           static_cast<std::size_t>(step.storage[static_cast<std::size_t>(load.source)]) >= made;
   }
 
   /// What the other steps of a sequence are predicted to take; nothing where any time is of use.
@@ -113,9 +113,11 @@ class Copies {
   /// time than the gathers of one.
   ///   below  us of all kernels that are of use
   Priced with_operands(ir::Sequence whole, std::size_t first, double below) const {
+    const auto given = whole.storages.size();
     Priced made{std::move(whole), 1, -1};
     for (auto k = first;; ++k) {
-      const auto& program = made.sequence.steps[k].program;
+      const auto& step = made.sequence.steps[k];
+      const auto& program = step.program;
       std::optional<ir::Sequence> best;
       double least = 0, of_copy = 0, product = 0;
       std::vector<plan::OperandOrder> orders;
@@ -126,7 +128,7 @@ class Copies {
       }
       for (const auto& order : orders) {
         const bool may = order.least_us < std::min(least, below - std::max(made.us, 0.0));
-        if ((!may && considered_ == nullptr) || was_made(program, order)) continue;
+        if ((!may && considered_ == nullptr) || was_made(step, order, given)) continue;
         auto copied = ir::copy_operand(made.sequence, k, order.value, order.indices, order.row, "copy", order.tf32);
         if (!fits(copied) || !may) continue;
         // The product first, which is seldom fast enough even if the copy takes the least that copies can.
@@ -134,7 +136,7 @@ class Copies {
         const double most = std::min(least - gain, kFurther * below - std::max(made.us, 0.0));
         const double room = most - std::max(kCopied * (order.least_us - order.product_us), kLeastCopyUs);
         auto rest = predicted(copied.steps[k + 1], room);
-        if (order.tf32 && order.deep) rest = with_other(copied, k + 1, std::min(rest, room));
+        if (order.for_groups) rest = with_other(copied, k + 1, std::min(rest, room));
         if (rest >= room) continue;
         const auto copy = predicted(copied.steps[k], least - rest - gain);
         if (copy + rest + gain >= least) continue;
@@ -154,7 +156,7 @@ class Copies {
     }
   }
 
-  /// What a product takes, in us, of which one operand has been copied as warp groups take tf32, with the other one
+  /// What a product takes, in us, of which one operand has been copied as warp groups take it, with the other one
   /// copied so, too: both are needed before any time is saved. `below` where it is not less.
   double with_other(const ir::Sequence& copied, std::size_t k, double below) const {
     const auto whole = canonical(copied, k);
@@ -162,7 +164,7 @@ class Copies {
     known.predicted_us = below;
     known.gathers = std::array<double, 2>{};
     for (const auto& order : plan::operand_orders(whole.steps[k].program, device_, &known)) {
-      if (!order.tf32 || !order.deep || order.least_us >= below) continue;
+      if (!order.for_groups || order.least_us >= below) continue;
       const auto both = ir::copy_operand(whole, k, order.value, order.indices, order.row, "copy", order.tf32);
       if (!fits(both)) continue;
       const double room = below - kCopied * (order.least_us - order.product_us);

@@ -17,11 +17,12 @@ namespace ricci::tests {
 
 /// Row-major: extents of both operands and of the result.
 inline ir::Program contraction(const std::string& spec, const std::vector<std::vector<std::int64_t>>& extents,
-                               DType type) {
+                               DType type, Precision precision = Precision::operands) {
   ir::EinsumProblem problem;
   problem.spec = Spec::parse(spec);
   problem.inputs = {Layout::row_major(type, extents.at(0)), Layout::row_major(type, extents.at(1))};
   problem.output = Layout::row_major(type, extents.at(2));
+  problem.precision = precision;
   return ir::canonicalise(ir::lower(problem));
 }
 

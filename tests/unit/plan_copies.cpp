@@ -24,6 +24,22 @@ TEST_CASE("an operand is copied once where both are priced together") {
   CHECK(predictions.us(copied.steps) <= predictions.us(sequence.steps));
 }
 
+// Warp groups read bytes along the depth alone, of both operands; rows of 376 are whole lines of no copy.
+TEST_CASE("both operands of a product of bytes are copied for warp groups, each once") {
+  runtime::Predictions predictions(plan::GpuModel::of_capability(90), Precision::i32);
+  for (const auto type : {DType::i8, DType::u8}) {
+    const auto program =
+        tests::contraction("da,db->ab", {{2048, 2048}, {2048, 2048}, {2048, 2048}}, type, Precision::i32);
+    const auto copied = runtime::with_copies(ir::sequence_of(program), predictions, -1);
+    REQUIRE(copied.steps.size() == 3);
+    const auto name = plan::best_contraction(copied.steps.back().program, predictions.device())->whole().schedule.name;
+    CHECK(name.starts_with(type == DType::i8 ? "wgmma_i8" : "wgmma_u8"));
+    const auto ragged =
+        tests::contraction("da,cdb->cba", {{376, 384}, {376, 376, 384}, {376, 384, 384}}, type, Precision::i32);
+    CHECK(runtime::with_copies(ir::sequence_of(ragged), predictions, -1).steps.size() <= 3);
+  }
+}
+
 // Elements of two bytes in rows of an odd number of them are copied one by one, unless rows begin where maps can.
 TEST_CASE("copies in half types have rows that tensor maps read") {
   const auto device = plan::GpuModel::of_capability(90);

@@ -62,12 +62,13 @@ std::optional<WeighedCandidate> best_contraction(const ir::Program& program, con
 struct OperandOrder {
   ir::NodeId value = -1;  ///< the operand's load, or what staging would round it to: a copy of fewer bytes
   std::vector<int> indices;
-  std::size_t row = 0;    ///< how many of these from the last one on make a row
-  bool tf32 = false;      ///< the copy holds it rounded to tf32
-  bool deep = false;      ///< neighbours lie along the depth
-  double product_us = 0;  ///< what the product takes at least that is left
-  double least_us = 0;    ///< what both kernels take at least
-  double gain_us = 0;     ///< what it must save
+  std::size_t row = 0;      ///< how many of these from the last one on make a row
+  bool tf32 = false;        ///< the copy holds it rounded to tf32
+  bool deep = false;        ///< neighbours lie along the depth
+  bool for_groups = false;  ///< so, as warp groups may need of both operands
+  double product_us = 0;    ///< what the product takes at least that is left
+  double least_us = 0;      ///< what both kernels take at least
+  double gain_us = 0;       ///< what it must save
 };
 /// Orders that may be worth a copy: the best schedule of the operand as it lies would be that much faster if its
 /// gathers were of whole vectors and sectors, or blocks would round it to a narrower type each time that they stage it.

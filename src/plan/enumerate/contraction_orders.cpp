@@ -171,7 +171,8 @@ std::vector<OperandOrder> operand_orders(const ir::Program& program, const GpuMo
       // One more kernel has to start; rounding to tf32 saves more than is predicted.
       constexpr double kStartUs = 1.5;
       orders.push_back(
-          {value(of_rows), std::move(order), row, tf32, deep, 1e6 * product, 1e6 * (product + copy_seconds(of_rows)),
+          {value(of_rows), std::move(order), row, tf32, deep, along && deep, 1e6 * product,
+           1e6 * (product + copy_seconds(of_rows)),
            (rounds && tf32 ? 0 : kStartUs) + (stored ? kStoreGain * best->predicted_us : margin(gathers))});
     };
     if (rounds && (!along || contraction.deep(of_rows))) add(own_order(program, load), contraction.deep(of_rows));

@@ -115,7 +115,12 @@ RoundRates CutCounts::rates(const kernel::Spread& spread, std::int64_t rows, std
   // Fragments: elements of a lane by the instructions that read them, and the wavefronts of each.
   const double lane_rows = static_cast<double>(rows) / spread.warp_rows / (c.fma ? c.atom().m : 32);
   const double lane_columns = static_cast<double>(columns) / spread.warp_columns / (c.fma ? c.atom().n : 32);
+  // Bytes that no matrix load turns are read one by one and put together by three instructions a register.
+  const auto by_bytes = [&](bool of_rows) {
+    return c.per_register > 1 && !c.deep(of_rows) && !kernel::lies_either_way(c.atom().a.type);
+  };
   const auto at_once = [&](bool of_rows) {
+    if (by_bytes(of_rows)) return c.per_register / (2.0 * c.per_register - 1);
     if (c.per_register > 1) return 4.0 * c.per_register;
     const int run = c.deep(of_rows) ? spread.run_depth : of_rows ? spread.run_rows : spread.run_columns;
     return static_cast<double>(std::min<std::int64_t>(run, std::max<std::int64_t>(16 / c.size, 1)));
@@ -126,7 +131,9 @@ RoundRates CutCounts::rates(const kernel::Spread& spread, std::int64_t rows, std
   // predictions as others did; those of more warps did without. Short sums by four have half of it: their
   // wavefronts are as many (counted), what that takes was not timed, and of kernels that are alike the fewest are best.
   const double deep = warps < 4 ? 1.5 : warps < 5 && c.terms <= kShortSum ? 1.25 : 1;
+  // Lanes of an instruction that reads bytes meet in banks by pairs: rows are padded by 16 bytes (4096^3 on an H200).
   const auto read = [&](double elements, bool of_rows) {
+    if (by_bytes(of_rows)) return 2 * elements * kCacheLineBytes / (32 * size);
     return elements * (c.fma && c.deep(of_rows) && spread.run_depth > 1 ? deep : 1);
   };
   const double alike = c.in_pairs() ? 0.5 : 1;
