@@ -69,7 +69,7 @@ struct RowsProgram {
       return fmt::format("sum(j, {})", value);
     };
     std::string declared, statements;
-    const int chain = pick(1, 3);
+    const int chain = pick(0, 3);
     for (int n = 0; n < chain; ++n) {
       const auto name = fmt::format("t{}(h, i)", n);
       declared += fmt::format("temp {} : {}\n", name, computed);
@@ -77,7 +77,7 @@ struct RowsProgram {
       known.push_back(name);
     }
     const auto last = known.back();
-    if (pick(0, 3) == 0) {
+    if (chain == 0 || pick(0, 3) == 0) {
       declared += fmt::format("output z(h, i) : {}\n", computed);
       statements += fmt::format("z(h, i) = {} + {}\n", last, reduced(fmt::format("({} - {})", x, last)));
     } else {

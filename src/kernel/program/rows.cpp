@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/builder.hpp"
+#include "ir/passes/cut_products.hpp"
 #include "ir/passes/index_uses.hpp"
 
 namespace ricci::kernel {
@@ -18,6 +19,8 @@ using ir::NodeId;
 using ir::NodeKind;
 
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
+
+bool is_sum(const Node& node) { return node.kind == NodeKind::reduce; }
 
 /// For a program of the same indices, buffers and parameters.
 ir::Builder with_declarations(const ir::Program& program) {
@@ -96,7 +99,6 @@ bool rows_are_read_first(const ir::Program& program, int index) {
 }
 
 int row_of(const ir::Program& program) {
-  const auto is_sum = [](const Node& node) { return node.kind == NodeKind::reduce; };
   const auto sum = std::find_if(program.nodes.begin(), program.nodes.end(), is_sum);
   if (sum == program.nodes.end() || program.points() == 0) return -1;
   const auto free = program.free_indices();
@@ -108,6 +110,18 @@ int row_of(const ir::Program& program) {
   }
   const bool several = std::any_of(sum + 1, program.nodes.end(), is_sum);
   return found < 0 && several && is_row(sum->over[0]) ? sum->over[0] : found;
+}
+
+int row_of_one_sum(const ir::Program& program) {
+  const auto sum = std::find_if(program.nodes.begin(), program.nodes.end(), is_sum);
+  if (sum == program.nodes.end() || program.points() == 0 || sum->over.size() > 1 ||
+      std::any_of(sum + 1, program.nodes.end(), is_sum))
+    return -1;
+  const int row = sum->over[0];
+  const auto uses = ir::index_uses(program);
+  const auto points = program.points(uses[static_cast<std::size_t>(sum - program.nodes.begin())]);
+  const bool once = ir::uses_once(program, *sum, points, program.indices[at(row)].extent);
+  return once && row_fault(program, row).empty() ? row : -1;
 }
 
 std::optional<RowProgram> cut_rows(const ir::Program& program, int index) {

@@ -25,6 +25,9 @@ bool rows_are_read_first(const ir::Program& program, int index);
 /// have sums in common, or one sum alone runs along it, which reads each row once as it is.
 int row_of(const ir::Program& program);
 
+/// That of the only sum, where it takes each value of a tensor once; -1: there is none.
+int row_of_one_sum(const ir::Program& program);
+
 /// Rows as a CPU goes over them: along_row() of single places where no comparison of indices has a say in what they
 /// hold. Where one does, as of `k <= q` in rows of k, it cuts each row in two parts: what guards and selections make of
 /// it is decided in each.

@@ -11,7 +11,7 @@
 namespace ricci::plan {
 
 /// The index of rows that lie along memory, of values that can all be vectors, and that half of the second cache holds
-/// (kernel::row_of); -1: there is none.
+/// (kernel::row_of, kernel::row_of_one_sum); -1: there is none.
 int row_in_cache(const ir::Program& program, const CpuModel& device);
 
 /// The fastest of these and of others, at most `most` of them, with a bound on times that are of use.
