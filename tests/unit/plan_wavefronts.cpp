@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "catch.hpp"
+#include "contraction_program.hpp"
 #include "ir/passes/canonical.hpp"
 #include "kernel/build.hpp"
 #include "kernel/interpret/execute.hpp"
@@ -141,6 +143,22 @@ TEST_CASE("what the model counts of a contraction is what its kernel does") {
     const double meet = problem.type == DType::bf16 ? 2 : 1;
     is_near(of_block(written.units), meet * predicted.rounds * predicted.copied_wavefronts + stored / 2);
   }
+}
+
+TEST_CASE("what a thread has planned before changes no prediction") {
+  // Vectors along the depth take longer to read in long sums than in short ones, by as many warps.
+  const auto us_of = [](const std::vector<std::int64_t>& terms) {
+    double us = 0;
+    std::thread([&] {
+      for (const auto k : terms) {
+        const auto program = tests::contraction("ak,bk->ab", {{4096, k}, {64, k}, {4096, 64}}, DType::f32);
+        us = plan::best_contraction(program, plan::GpuModel::of_capability(90))->predicted_us;
+      }
+    }).join();
+    return us;
+  };
+  CHECK(us_of({16, 324}) == us_of({324}));
+  CHECK(us_of({324, 16}) == us_of({16}));
 }
 
 }  // namespace plan_wavefronts_test

@@ -101,10 +101,6 @@ void CutCounts::set_copies(ContractionCounts& counts, const Copies& a, const Cop
   counts.fetched = {fetched(a), fetched(b)};
 }
 
-namespace {
-constexpr double kShortSum = 32;  ///< terms, of multiply-adds by blocks that are in step
-}
-
 RoundRates CutCounts::rates(const kernel::Spread& spread, std::int64_t rows, std::int64_t columns) const {
   const auto& c = contraction_;
   const double warps = spread.warps(), size = static_cast<double>(c.size);
@@ -130,7 +126,7 @@ RoundRates CutCounts::rates(const kernel::Spread& spread, std::int64_t rows, std
   // factor 80 kernels in f32 of 16 cases of talsh300 on an H100 by three warps and less took as long beside their
   // predictions as others did; those of more warps did without. Short sums by four have half of it: their
   // wavefronts are as many (counted), what that takes was not timed, and of kernels that are alike the fewest are best.
-  const double deep = warps < 4 ? 1.5 : warps < 5 && c.terms <= kShortSum ? 1.25 : 1;
+  const double deep = warps < 4 ? 1.5 : warps < 5 && c.has_short_sums() ? 1.25 : 1;
   // Lanes of an instruction that reads bytes meet in banks by pairs: rows are padded by 16 bytes (4096^3 on an H200).
   const auto read = [&](double elements, bool of_rows) {
     if (by_bytes(of_rows)) return 2 * elements * kCacheLineBytes / (32 * size);
@@ -193,7 +189,7 @@ double CutCounts::waits_in_step(const Cut& cut, std::int64_t rows, std::int64_t 
   const auto& c = contraction_;
   constexpr double kOfManySums = 1.45, kOfPositionsBeside = 1.3;
   constexpr std::int64_t kManySums = 48;
-  if (!c.fma || c.is_outer() || c.products > 1 || c.terms > kShortSum) return 1;
+  if (!c.fma || c.is_outer() || c.products > 1 || !c.has_short_sums()) return 1;
   const bool many = rows * columns * c.sum_words() > kManySums * 32 * cut.spread.warps();
   const bool beside = !cut.relaid && (rows > cut.rows->size || columns > cut.columns->size);
   return (many ? kOfManySums : 1) * (beside ? kOfPositionsBeside : 1);

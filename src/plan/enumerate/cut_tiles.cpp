@@ -127,17 +127,17 @@ std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, C
 
 std::shared_ptr<KnownWarps> known_warps(const GpuContraction& c, const GpuModel& device) {
   if (c.is_outer()) return std::make_shared<KnownWarps>();  // whose lanes write as results lie
-  using Key = std::tuple<const kernel::Atom*, DType, double, std::array<std::int64_t, 12>>;
+  using Key = std::tuple<const kernel::Atom*, DType, double, std::array<std::int64_t, 13>>;
   thread_local std::map<Key, std::shared_ptr<KnownWarps>> all;
   constexpr std::size_t kMost = 32, kMostTiles = 1024;
   if (all.size() == kMost) all.clear();
   const auto lanes = c.spread(c.row_unit, c.column_unit, 1, 1);
-  auto& known =
-      all[{&c.atom(),
-           c.type,
-           c.rate,
-           {c.size, c.products, c.row_unit, c.column_unit, c.factor_parts, c.deep_rows, c.deep_columns, c.has_singles(),
-            lanes.run_rows, lanes.run_columns, lanes.run_depth, device.threads_per_multiprocessor}}];
+  auto& known = all[{
+      &c.atom(),
+      c.type,
+      c.rate,
+      {c.size, c.products, c.row_unit, c.column_unit, c.factor_parts, c.deep_rows, c.deep_columns, c.has_singles(),
+       c.has_short_sums(), lanes.run_rows, lanes.run_columns, lanes.run_depth, device.threads_per_multiprocessor}}];
   if (!known || known->size() > kMostTiles) known = std::make_shared<KnownWarps>();
   return known;
 }

@@ -265,6 +265,11 @@ class GpuContraction {
   /// Words that a sum takes up in registers.
   std::int64_t sum_words() const { return size_of(type) / 4 * (by_three() ? 3 : 2) / 2; }
   bool is_outer() const { return depth_axes.empty(); }
+  /// Whether blocks of multiply-adds are in step, as their sums have few terms.
+  bool has_short_sums() const {
+    constexpr double kShortSum = 32;
+    return terms <= kShortSum;
+  }
   /// Whether several axes may be one in tiles of the sides, and of the depth: warp groups read whole rows of an axis.
   /// Of what memory bounds, quotients of each round took longer than what they saved: those of the depth in 9 of 12
   /// cases of talsh300 on an H100, those of the sides in five of six whose products take less than half of what memory
