@@ -42,6 +42,7 @@ TimedRun read_timed_run(const std::string& file) {
     auto& timed = made.cases[one["id"].text()];
     timed.plan = text_in(one, "plan");
     timed.ms = one["ms"].number();
+    timed.copy_GBs = number_in(one, "copy_GBs");
     if (!one["peers"].is_object()) continue;
     for (const auto& [name, ms] : one["peers"].items()) {
       if (ms.is_number()) timed.peers[name] = ms.number();

@@ -12,6 +12,7 @@ struct TimedRun {
   struct Case {
     std::string plan;
     double ms = 0;
+    double copy_GBs = 0;                  ///< of a copy of as many bytes, in the same run; 0: not named
     std::map<std::string, double> peers;  ///< milliseconds that others took, by name
   };
   std::string set, dtype, device;
