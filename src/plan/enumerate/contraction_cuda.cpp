@@ -126,7 +126,9 @@ class ContractionEnumerator {
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       for (std::size_t c = 0; c < columns_.size(); ++c) {
         if (!suits(contraction_, rows_[r], columns_[c])) continue;
-        put({kRounded * counts_.least_seconds(rows_[r], columns_[c], chunk_), r * columns_.size() + c, Seen::size});
+        const bool shared = may_share(rows_[r], columns_[c]);
+        put({kRounded * counts_.least_seconds(rows_[r], columns_[c], chunk_, shared), r * columns_.size() + c,
+             Seen::size});
       }
     }
     // What takes the least time at least comes first, so that much of the rest need not be looked at closer.
@@ -134,8 +136,7 @@ class ContractionEnumerator {
       const auto next = search_.open.take();
       if (next.seen == Seen::size) take_best_place(next);
       if (next.seen == Seen::tile) place(next);
-      if (next.seen == Seen::placed) share(next);
-      if (next.seen == Seen::shared) add_starts(next.number);
+      if (next.seen == Seen::placed) add_starts(next.number);
       if (next.seen == Seen::start) add(search_.starts[next.number]);
     }
     auto& priced = search_.priced;
@@ -149,6 +150,11 @@ class ContractionEnumerator {
     if (!turned) turned = in_equal_waves(contraction_, counts_, room_, device_, priced.front().cut);
     if (turned) priced.insert(priced.begin(), {*turned, 0});
     best_seconds_ = best_.emplace(priced.front().cut).seconds;
+  }
+
+  /// Whether blocks may share some of the sums of such tiles.
+  bool may_share(const Tile& rows, const Tile& columns) const {
+    return !search_.shares.empty() && search_.shares.front().may_share(rows, columns);
   }
 
   void put(const OpenTile& one) {
@@ -198,14 +204,14 @@ class ContractionEnumerator {
     result.column = one.number % columns_.size();
     const auto& rows = rows_[result.row];
     const auto& columns = columns_[result.column];
-    constexpr ResultPlace kBest{1 << 20, 1 << 20, kSectorBytes, kSectorBytes};
     result.rates = counts_.least_rates(rows, columns);
-    result.counts = counts_.of_result(rows, columns, result.place = kBest);
+    result.place = kBestPlace;
+    counts_.set_best_result(result.counts, rows, columns);
     if (!search_.shares.empty()) result.last = search_.shares.front().last_tiles(rows, columns);
     put({std::max(least_seconds(result), one.least_seconds), one.number, Seen::tile});
   }
 
-  /// Finds where the results of a tile lie.
+  /// Finds where the results of a tile lie, and the warps that may share it.
   void place(const OpenTile& one) {
     auto& result = search_.of(one.number);
     const auto& rows = rows_[result.row];
@@ -214,27 +220,23 @@ class ContractionEnumerator {
     result.counts = counts_.of_result(rows, columns, result.place);
     if (contraction_.groups) return add_starts(one.number);
     result.counts = counts_.with_stores(result.counts, rows, columns, result.place, 1);
-    put({std::max(least_seconds(result), one.least_seconds), one.number, Seen::placed});
-  }
-
-  /// Finds the warps that may share a tile.
-  void share(const OpenTile& one) {
-    auto& result = search_.of(one.number);
-    result.warps = &warps_.of(rows_[result.row].size, columns_[result.column].size);
-    auto& each = result.by_warps;
-    each.reserve(result.warps->size());
-    for (std::size_t w = 0; w < result.warps->size(); ++w)
-      each.emplace_back(std::numeric_limits<double>::infinity(), w);
     result.by_share.fill(std::numeric_limits<double>::infinity());
+    auto& each = result.by_warps;
     look_at_shares(result, [&](const SumTimes& times, std::size_t way) {
-      for (std::size_t w = 0; w < result.warps->size(); ++w) {
+      if (kRounded * by_any_warps(result, times) > most()) return;
+      if (result.warps == nullptr) {
+        result.warps = &warps_.of(rows.size, columns.size);
+        for (std::size_t w = 0; w < result.warps->size(); ++w)
+          each.emplace_back(std::numeric_limits<double>::infinity(), w);
+      }
+      for (auto& [bound, w] : each) {
         const double least = kRounded * times.least((*result.warps)[w].least);
-        each[w].first = std::min(each[w].first, least);
+        bound = std::min(bound, least);
         result.by_share[way] = std::min(result.by_share[way], least);
       }
     });
     std::sort(each.begin(), each.end());
-    if (!each.empty()) put({each.front().first, one.number, Seen::shared});
+    if (!each.empty()) put({each.front().first, one.number, Seen::placed});
   }
 
   /// All chunks of the depth with a tile of the result.

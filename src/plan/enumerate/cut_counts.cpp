@@ -18,11 +18,21 @@ CutCounts::CutCounts(const ir::Program& program, const GpuContraction& contracti
     : contraction_(contraction),
       device_(device),
       prefetches_(contraction.prefetches()),
+      streams_(contraction.leaves_cache() && contraction.follows_result),
       widest_(contraction.spread(kWhole, kWhole, 1, 1)) {
   const auto& out = contraction.out(program);
   result_bytes_ =
       static_cast<double>((out.last - out.first + 1) * contraction.result_size) * (contraction.reads_result ? 2 : 1);
   operand_bytes_ = contraction.operand_bytes();
+  const auto& c = contraction;
+  const auto size = static_cast<double>(c.size);
+  each_.rows = 1.0 / (c.fma ? c.atom().m : 32);
+  each_.columns = 1.0 / (c.fma ? c.atom().n : 32);
+  each_.fragment_cycles = fragment_cycles((c.in_pairs() ? 0.5 : 1) * 32 * size / kCacheLineBytes, c.in_pairs());
+  each_.loads = 1 / (std::max(16 / size, 1.0) * c.per_register * (c.per_register > 1 ? 4 : 1));
+  each_.instructions = c.fma ? c.real_products * c.operations / 32.0 : 0;
+  best_result_ = of_result(kBestPlace);
+  least_memory_ = memory_seconds(best_result_, device);
 }
 
 double CutCounts::blocks(const Tile& rows, const Tile& columns) const {
@@ -32,24 +42,39 @@ double CutCounts::blocks(const Tile& rows, const Tile& columns) const {
   return blocks * (static_cast<double>(tiles::parts(extent, contraction_.products)) / static_cast<double>(extent));
 }
 
-double CutCounts::least_seconds(const Tile& rows, const Tile& columns, const LeastChunk& chunk) const {
+double CutCounts::least_seconds(const Tile& rows, const Tile& columns, const LeastChunk& chunk, bool shared) const {
   const auto& c = contraction_;
-  const double positions = blocks(rows, columns) * static_cast<double>(chunk.positions * c.products);
-  const auto results = static_cast<double>(up(rows.size, c.row_unit) * up(columns.size, c.column_unit));
-  const auto bytes =
-      positions * static_cast<double>(rows.size * c.element_bytes(true) + columns.size * c.element_bytes(false));
-  return least_time_of_launch(positions * results / c.rate, c.bytes, c.groups, device_,
-                              cache_cycles(bytes + result_bytes_, bytes / kCacheLineBytes));
+  const double count = blocks(rows, columns), positions = static_cast<double>(chunk.positions);
+  const auto held_rows = static_cast<double>(up(rows.size, c.row_unit));
+  const auto held_columns = static_cast<double>(up(columns.size, c.column_unit));
+  const auto products = static_cast<double>(c.products), results = held_rows * held_columns * products;
+  const auto bytes = count * positions * products *
+                     static_cast<double>(rows.size * c.element_bytes(true) + columns.size * c.element_bytes(false));
+  const double cached = cache_cycles(bytes + result_bytes_, bytes / kCacheLineBytes);
+  if (c.groups) return least_time_of_launch(count * positions * results / c.rate, c.bytes, true, device_, cached);
+  const double turns = count / device_.multiprocessors, of_turns = (shared ? turns : rounded_up(turns)) * positions;
+  const double reads = each_.rows * held_rows + each_.columns * held_columns;
+  RoundCycles cycles;
+  cycles.pipe = of_turns * results / c.rate;
+  cycles.shared = of_turns * each_.fragment_cycles * reads;
+  cycles.issue = of_turns * (each_.loads * reads + each_.instructions * results) / 4;
+  cycles.prefetched = may_prefetch(shared ? 2 : 1);
+  return least_time_by_warps(cycles, cached, least_memory_, device_);
 }
 
 ContractionCounts CutCounts::of_result(const Tile& rows, const Tile& columns, const ResultPlace& place) const {
+  auto counts = of_result(place);
+  counts.blocks = blocks(rows, columns);
+  return counts;
+}
+
+ContractionCounts CutCounts::of_result(const ResultPlace& place) const {
   ContractionCounts counts;
   counts.terms = contraction_.terms;
-  counts.blocks = blocks(rows, columns);
   const auto run_bytes = place.run * contraction_.result_size;
   counts.memory_bytes = contraction_.bytes + result_bytes_ * (moved_for_runs(run_bytes) - 1);
   counts.result_bytes = counts.cached_bytes = result_bytes_;
-  counts.streams = contraction_.leaves_cache() && contraction_.follows_result;
+  counts.streams = streams_;
   counts.operand_bytes = operand_bytes_;
   counts.overlapped = contraction_.groups;
   counts.multiply_adds = contraction_.fma;
@@ -331,9 +356,7 @@ std::array<WarpRates, 2> CutCounts::least_rates(const Tile& rows, const Tile& co
   const double words = results * static_cast<double>(c.sum_words());  // of sums, which registers hold
   constexpr double kBeside = 32;  // registers of a thread, besides sums and operands
   const double holding = std::max(rounded_up(words / (32 * (kMostRegisters - kBeside))), 1.0);  // warps
-  const double lane_rows = held_rows / (c.fma ? c.atom().m : 32);
-  const double lane_columns = held_columns / (c.fma ? c.atom().n : 32);
-  const double at_once = std::max(16 / size, 1.0) * c.per_register * (c.per_register > 1 ? 4 : 1);
+  const double lane_rows = each_.rows * held_rows, lane_columns = each_.columns * held_columns;
   const auto by = [&](double warps) {
     WarpRates rates;
     rates.any = rates.prefetches = true;
@@ -343,9 +366,8 @@ std::array<WarpRates, 2> CutCounts::least_rates(const Tile& rows, const Tile& co
     rates.pipe_cycles = results / c.rate;
     // Each row of warps reads all columns, each column of them all rows: the least of both where they are alike.
     const double reads = std::max(lane_rows + lane_columns, 2 * std::sqrt(warps * lane_rows * lane_columns));
-    const double alike = c.in_pairs() ? 0.5 : 1;
-    rates.fragment_cycles = fragment_cycles(alike * reads * 32 * size / kCacheLineBytes, c.in_pairs());
-    rates.instructions = reads / at_once + (c.fma ? results / 32 * c.real_products * c.operations : 0);
+    rates.fragment_cycles = each_.fragment_cycles * reads;
+    rates.instructions = each_.loads * reads + each_.instructions * results;
     // Of what warps read for rows and columns as many as each other are the fewest.
     const double of_step = c.by_three() ? c.atom().k / 2.0 : 4;
     const double operands = c.fma ? 0 : of_step * size * std::sqrt(results * warps);

@@ -59,9 +59,15 @@ class CutCounts {
   static double copies_of(const Copies& of, int warps);
 
   /// A lower bound of a launch's seconds, by what blocks multiply and pass through the second cache alone.
-  double least_seconds(const tiles::Tile& rows, const tiles::Tile& columns, const LeastChunk& chunk) const;
+  ///   shared  whether blocks may share sums
+  double least_seconds(const tiles::Tile& rows, const tiles::Tile& columns, const LeastChunk& chunk, bool shared) const;
   /// What depends on the tile of the result alone.
   ContractionCounts of_result(const tiles::Tile& rows, const tiles::Tile& columns, const ResultPlace& place) const;
+  /// The same of results at kBestPlace.
+  void set_best_result(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns) const {
+    counts = best_result_;
+    counts.blocks = blocks(rows, columns);
+  }
   /// All of a cut.
   ContractionCounts of(const Cut& cut, const ResultPlace& place, const Copies& a, const Copies& b) const;
   /// What is copied, chunk by chunk of the depth.
@@ -111,6 +117,8 @@ class CutCounts {
   double waits_for_steps(const tiles::Tile& depth) const;
 
  private:
+  /// Of any tile: all but its blocks.
+  ContractionCounts of_result(const ResultPlace& place) const;
   void bound_stores(ContractionCounts& counts, const tiles::Tile& rows, const tiles::Tile& columns,
                     const ResultPlace& place) const;
   /// Whether threads load elements and store them, where asynchronous copies convert nothing and have a least size.
@@ -136,9 +144,18 @@ class CutCounts {
 
   const GpuContraction& contraction_;
   const GpuModel& device_;
-  bool prefetches_;
+  bool prefetches_, streams_;
   kernel::Spread widest_;  ///< lanes that hold as many neighbours as they can
   double result_bytes_ = 0, operand_bytes_ = 0;
+  /// What warps do at least, whatever tile they share.
+  struct {
+    double rows = 0, columns = 0;  ///< elements of a lane, of each position
+    double fragment_cycles = 0;    ///< to read such an element
+    double loads = 0;              ///< instructions to read it
+    double instructions = 0;       ///< of each result's products, where no tensor core makes them
+  } each_;
+  ContractionCounts best_result_;  ///< of results that lie as well as they can
+  double least_memory_ = 0;        ///< seconds, of these
 };
 
 }  // namespace ricci::plan

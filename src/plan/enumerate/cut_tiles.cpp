@@ -96,7 +96,16 @@ std::vector<Tile> cut_tiles(const GpuContraction& c, CutSide side) {
   return list;
 }
 
-std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, CutSide side) {
+CutTiles::List CutTiles::kept_tiles(const GpuContraction& c, CutSide side, const Key& key) {
+  thread_local std::map<std::pair<const kernel::Atom*, Key>, List> all;
+  constexpr std::size_t kMost = 256;
+  if (all.size() == kMost) all.clear();
+  auto& list = all[{c.groups ? &c.atom() : nullptr, key}];
+  if (!list) list = std::make_shared<const std::vector<Tile>>(cut_tiles(c, side));
+  return list;
+}
+
+CutTiles::List CutTiles::of(const GpuContraction& c, CutSide side) {
   const bool of_depth = side == CutSide::depth, of_rows = side == CutSide::rows;
   const auto& axes = of_depth ? c.depth_axes : of_rows ? c.row_axes : c.column_axes;
   const auto unit = of_depth ? c.depth_unit : of_rows ? c.row_unit : c.column_unit;
@@ -118,10 +127,10 @@ std::shared_ptr<const std::vector<Tile>> CutTiles::of(const GpuContraction& c, C
   const auto [place, fresh] = known_.try_emplace(std::move(key));
   if (!fresh) return place->second;
   // Lists that are the same are one, so that what is copied for their tiles is found once, too.
-  auto list = cut_tiles(c, side);
+  auto list = kept_tiles(c, side, place->first);
   const auto same = std::find_if(known_.begin(), known_.end(),
-                                 [&](const auto& other) { return other.second && *other.second == list; });
-  place->second = same != known_.end() ? same->second : std::make_shared<const std::vector<Tile>>(std::move(list));
+                                 [&](const auto& other) { return other.second && *other.second == *list; });
+  place->second = same != known_.end() ? same->second : std::move(list);
   return place->second;
 }
 

@@ -25,7 +25,8 @@ std::vector<tiles::Tile> cut_tiles(const GpuContraction& contraction, CutSide si
 /// other sides alike.
 class CutTiles {
  public:
-  std::shared_ptr<const std::vector<tiles::Tile>> of(const GpuContraction& contraction, CutSide side);
+  using List = std::shared_ptr<const std::vector<tiles::Tile>>;
+  List of(const GpuContraction& contraction, CutSide side);
   /// What is copied for tiles of the rows or the columns, which are of() the contraction like the chunks of its depth.
   std::shared_ptr<KnownCopies> copies(const GpuContraction& contraction, bool of_rows,
                                       const std::vector<tiles::Tile>& sides, const std::vector<tiles::Tile>& chunks);
@@ -37,7 +38,10 @@ class CutTiles {
 
  private:
   using Key = ir::Few<std::int64_t, 48>;
-  std::map<Key, std::shared_ptr<const std::vector<tiles::Tile>>> known_;
+  /// What they follow from tells them: each thread keeps some, as axes of a few extents make many contractions.
+  static List kept_tiles(const GpuContraction& contraction, CutSide side, const Key& key);
+
+  std::map<Key, List> known_;
   using Lists = std::array<const std::vector<tiles::Tile>*, 2>;
   std::map<std::pair<Lists, Key>, std::shared_ptr<KnownCopies>> known_copies_;
 };

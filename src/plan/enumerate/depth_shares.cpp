@@ -7,6 +7,9 @@
 #include "plan/models/contraction_cost.hpp"
 
 namespace ricci::plan {
+namespace {
+constexpr std::int64_t kSaved = 8;  ///< of the waves: what saves less is seldom worth the rest; less than one is saved
+}  // namespace
 
 DepthShares::DepthShares(const GpuContraction& contraction, const tiles::Tile& depth, const GpuModel& device)
     : contraction_(&contraction), depth_(&depth), device_(&device) {
@@ -29,12 +32,14 @@ bool DepthShares::has_room(int blocks, const tiles::Tile& rows, const tiles::Til
   return tiles * blocks / 2 < kMostAtOnce * device_->multiprocessors;
 }
 
+bool DepthShares::may_share(const tiles::Tile& rows, const tiles::Tile& columns) const {
+  return clusters_ && rows.blocks * columns.blocks * contraction_->batches <= kSaved * device_->multiprocessors;
+}
+
 DepthShares::Last DepthShares::last_tiles(const tiles::Tile& rows, const tiles::Tile& columns) const {
-  // What saves less of the waves is seldom worth the rest; less than one is saved.
-  constexpr std::int64_t kSaved = 8;
   Last best;
   const auto tiles = rows.blocks * columns.blocks * contraction_->batches;
-  if (!clusters_ || tiles > kSaved * device_->multiprocessors) return best;
+  if (!may_share(rows, columns)) return best;
   // In units that parts of all sizes are multiples of.
   const auto waves = kernel::kMostCluster * tiles::parts(tiles, device_->multiprocessors);
   auto least = waves - waves / kSaved;

@@ -28,6 +28,8 @@ class DepthShares {
   int most() const { return most_[count_ - 1]; }
   /// Whether there are so few tiles that clusters of so many blocks are worth a look.
   bool has_room(int blocks, const tiles::Tile& rows, const tiles::Tile& columns) const;
+  /// Whether there are so few that last_tiles() may be some, or those of clusters.
+  bool may_share(const tiles::Tile& rows, const tiles::Tile& columns) const;
   /// Tiles behind whole waves of blocks, and the blocks of clusters that share their sums: with as few waves as may be.
   /// None where no clusters end sooner than one wave more.
   struct Last {

@@ -9,10 +9,10 @@
 
 namespace ricci::plan {
 
-/// A lower bound of a tile's time: by its size alone, as if its results lay as well as they can, of one whose place is
-/// known, of one whose warps are known, too, or of one with a chunk of the depth.
+/// A lower bound of a tile's time: by its size alone, as if its results lay as well as they can, of one whose place and
+/// warps are known, or of one with a chunk of the depth.
 struct OpenTile {
-  enum class Seen : std::uint8_t { size, tile, placed, shared, start };
+  enum class Seen : std::uint8_t { size, tile, placed, start };
   double least_seconds;
   std::size_t number;  ///< of the tile, or of one with a chunk
   Seen seen;

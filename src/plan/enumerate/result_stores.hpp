@@ -12,6 +12,9 @@ struct ResultPlace {
   std::int64_t alignment = 1;      ///< bytes by whose multiples rows of neighbours begin, a sector at most
   std::int64_t run_alignment = 1;  ///< the same of runs
 };
+/// As well as results can lie.
+inline constexpr ResultPlace kBestPlace{1 << 20, 1 << 20, kSectorBytes, kSectorBytes};
+
 class ResultPlaces {
  public:
   /// It is to outlive them.

@@ -152,8 +152,10 @@ double cut_lines(double run_bytes) {
 }
 
 /// Cycles of all multiprocessors that are busy, on average, in a second.
-double busy_cycles(const ContractionCounts& counts, const GpuModel& device) {
-  return counts.blocks / turns_of(counts, device.multiprocessors) * device.clock_MHz * 1e6;
+///   in_turns  blocks of one of those that clusters have room on
+double busy_cycles(const ContractionCounts& counts, double in_turns, const GpuModel& device) {
+  const double turns = counts.cluster == 1 ? in_turns : turns_of(counts, device.multiprocessors);
+  return counts.blocks / turns * device.clock_MHz * 1e6;
 }
 
 /// Bytes of a multiprocessor's first cache, which shares its memory with what is shared: of the sizes that a driver may
@@ -161,6 +163,7 @@ double busy_cycles(const ContractionCounts& counts, const GpuModel& device) {
 double first_cache_bytes(double shared_bytes, const GpuModel& device) {
   constexpr double kAlways = 28;  // KB that are left beside the most
   const double most = static_cast<double>(device.shared_bytes_per_multiprocessor) / 1024;
+  if (shared_bytes == 0) return (most + kAlways) * 1024;  // of lower bounds
   for (const double size : {0, 8, 16, 32, 64, 100, 132, 164, 196}) {
     if (shared_bytes <= size * 1024 && size < most) return (most + kAlways - size) * 1024;
   }
@@ -183,17 +186,6 @@ double first_cache_byte_seconds(const ContractionCounts& counts, const GpuModel&
 /// What a result whose blocks write runs of so many bytes takes longer than its bytes alone, as a share of them.
 double short_run(double run_bytes) {
   return kShortRun * std::max(0.0, 1 - run_bytes / kWholeRun) + kPartLine * cut_lines(run_bytes);
-}
-
-/// Of memory, which a result in short runs and in parts of lines takes longer to write.
-double memory_seconds(const ContractionCounts& counts, const GpuModel& device) {
-  const auto& of = units(counts.overlapped);
-  return (of.read * (counts.memory_bytes - counts.result_bytes) +
-          of.result * (1 - (counts.streams ? kStreams : 0)) * counts.result_bytes +
-          short_run(counts.result_run_bytes) * counts.result_bytes +
-          (counts.cut_sectors > 0 ? kInside : 0) * counts.result_bytes +
-          kCutSector * static_cast<double>(kSectorBytes) * counts.cut_sectors) /
-         (device.copy_rate_GBs() * 1e9);
 }
 
 /// Of a block besides its rounds and its results.
@@ -266,6 +258,16 @@ double multiprocessors_of(int cluster, const GpuModel& device) {
   return rounded_down(device.multiprocessors * kRoom[static_cast<std::size_t>(cluster - 1)] / kRoom[0]);
 }
 
+double memory_seconds(const ContractionCounts& counts, const GpuModel& device) {
+  const auto& of = units(counts.overlapped);
+  return (of.read * (counts.memory_bytes - counts.result_bytes) +
+          of.result * (1 - (counts.streams ? kStreams : 0)) * counts.result_bytes +
+          short_run(counts.result_run_bytes) * counts.result_bytes +
+          (counts.cut_sectors > 0 ? kInside : 0) * counts.result_bytes +
+          kCutSector * static_cast<double>(kSectorBytes) * counts.cut_sectors) /
+         (device.copy_rate_GBs() * 1e9);
+}
+
 double cache_cycles(double bytes, double lines) { return bytes / kCacheBytes + kCacheLine * lines; }
 
 double ContractionCounts::shared_cycles() const {
@@ -303,7 +305,7 @@ LaunchTimes::LaunchTimes(const ContractionCounts& counts, const GpuModel& device
       last_in_parts_(last_in_parts_of(counts)),
       launch_(launch_seconds(counts, device)),
       lines_(counts.requested_lines() * counts.rounds * counts.blocks),
-      busy_cycles_(busy_cycles(counts, device)),
+      busy_cycles_(busy_cycles(counts, in_turns_, device)),
       first_cache_(first_cache_byte_seconds(counts, device)),
       memory_(memory_seconds(counts, device)),
       fetched_(counts.fetched) {
@@ -484,7 +486,7 @@ TileTimes::TileTimes(const ContractionCounts& counts, const GpuModel& device)
       blocks_(counts.blocks),
       in_turns_(turns_of(counts, multiprocessors_of(counts.cluster, device))),
       turns_(in_turns_ / (device.clock_MHz * 1e6)),
-      busy_cycles_(busy_cycles(counts, device)),
+      busy_cycles_(busy_cycles(counts, in_turns_, device)),
       multiply_adds_(counts.multiply_adds),
       operand_bytes_(counts.operand_bytes),
       result_bytes_(counts.cached_bytes),
@@ -572,6 +574,12 @@ double least_time_of_launch(double cycles, double bytes, bool overlapped, const 
   const double memory = units(overlapped).result * (1 - kStreams) * bytes / (device.copy_rate_GBs() * 1e9);
   return kLaunchSeconds + (overlapped ? std::max({products, cache, memory})
                                       : launched(squared(memory), fourth(products) + fourth(cache)));
+}
+
+double least_time_by_warps(const RoundCycles& cycles, double cached, double memory, const GpuModel& device) {
+  const double clock = device.clock_MHz * 1e6, cache = cached / (device.multiprocessors * clock);
+  const double rounds = about_fourth_of_rounds(cycles.prefetched, cycles.pipe, cycles.shared, cycles.issue);
+  return kLaunchSeconds + launched(squared(memory), rounds / fourth(clock) + fourth(cache));
 }
 
 std::vector<TimePart> parts_of(const ContractionTime& time) {

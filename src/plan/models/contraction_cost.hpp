@@ -172,6 +172,12 @@ double few_warps(int warps);
 ///   overlapped  as counts are
 ///   cached      cycles of its share of the second cache, for all that blocks copy and write
 double least_time_of_launch(double cycles, double bytes, bool overlapped, const GpuModel& device, double cached = 0);
+/// The same by warps, whose results may be anywhere.
+///   cycles  of a multiprocessor's blocks, for all of their rounds: without what is waited for, and stored
+///   memory  memory_seconds()
+double least_time_by_warps(const RoundCycles& cycles, double cached, double memory, const GpuModel& device);
+/// Of memory, which a result in short runs and in parts of lines takes longer to write.
+double memory_seconds(const ContractionCounts& counts, const GpuModel& device);
 
 /// Multiprocessors that clusters of so many blocks have room on.
 double multiprocessors_of(int cluster, const GpuModel& device);
