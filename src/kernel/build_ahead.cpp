@@ -12,7 +12,6 @@ namespace ricci::kernel {
 void Builder::prefetch(const std::string& operand) {
   constexpr std::int64_t kMostRows = 4096;  // of a table in the kernel
   if (kernel_.target == Target::cuda) fail("operands are prefetched on a CPU alone");
-  if (ahead_) fail("one operand is prefetched");
   if (group_ != nullptr) fail("operands of a group are not prefetched");
   const auto count = tasks().size();
   if (count == 0) fail("there is one task");
@@ -55,6 +54,7 @@ void Builder::prefetch(const std::string& operand) {
       }
     }
   }
+  if (ahead_) fail("one operand is prefetched for the next task");
 
   auto& from = rows.from.index.front();
   struct Side {
@@ -94,6 +94,7 @@ void Builder::prefetch(const std::string& operand) {
 }
 
 void Builder::prefetch_rows() {
+  if (rows_ahead_) fail("one operand is prefetched for the next register tile");
   const auto& mma = products_.front().mma;
   const auto& index = mma.a.index.front();
   const auto next = std::find_if(order_.rbegin(), order_.rend() - static_cast<std::ptrdiff_t>(tasks().size()),

@@ -87,6 +87,14 @@ TEST_CASE("of rows in place each round of a sum asks for what the next register 
   CHECK_THAT(print(expand(tiles)), ContainsSubstring("for b in 24\n        unroll a in 4\n          prefetch A["));
   // No loop of a task goes on with rows of which each has one tile.
   CHECK_THROWS_AS(built_of("tile a:4; tile c:16:16; order task a0 c0 serial c1;"), PlanError);
+  // Beside those of the other operand that the next task copies.
+  auto both = build(program, *contraction_of(program),
+                    parse_directives("tile a:48:12:4; tile c:16:16; order task a0 c0 serial c1 a1 a2;"
+                                     "stage B at c0 scratch c1 b c; atom fma rows a columns c depth b lanes 8;"
+                                     "prefetch B; prefetch A"),
+                    Target::cpu);
+  CHECK(get<Prefetch>(both).from.array == get<Prefetch>(tiles).from.array);
+  CHECK(both.array(get<FetchRows>(both).from.array).name == "B");
 }
 
 TEST_CASE("rows ahead of an operand that is copied for a part of the sum are the next part's") {
@@ -148,7 +156,8 @@ TEST_CASE("prefetches of operands that break a rule") {
   CHECK_THAT(text(kTiles + kAtom + "prefetch B"), ContainsSubstring("no operand of that name is staged"));
   CHECK_THAT(text(kTiles + kAtom + "prefetch C"), ContainsSubstring("or read where it lies"));
   CHECK_THAT(text("prefetch A;" + kTiles + kAtom), ContainsSubstring("there is one task"));
-  CHECK_THAT(text(kTiles + kAtom + "prefetch A; prefetch A"), ContainsSubstring("one operand is prefetched"));
+  CHECK_THAT(text(kTiles + kAtom + "prefetch A; prefetch A"),
+             ContainsSubstring("one operand is prefetched for the next task"));
   CHECK_THAT(text(kTiles + kAtom + "prefetch A", Target::cuda), ContainsSubstring("schedule"));
   CHECK_THAT(text("join dc c d; tile dc:12; tile a:8; tile e:4; order task a0 dc0 serial e0;"
                   "stage A at dc0 scratch b dc a; stage B at e0 scratch b e;"
