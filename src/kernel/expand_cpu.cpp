@@ -71,22 +71,30 @@ class Expander {
     return mma != nullptr && product(mma->depth) > mma->group();
   }
 
-  /// What is fetched, spread evenly over a product's rounds. Many lines at once would take the places of those that
-  /// loads wait for: by lines in the first rounds alone contractions that write much took 1.05 to 1.2 times as long on
-  /// an AMD EPYC.
-  Body fetched(const std::vector<Digit>& depth) {
-    const auto statements = std::exchange(meanwhile_, {});
-    const auto all_rounds = product(depth);
-    const auto round = position(depth);
-    Body result;
-    for (const auto& statement : statements) {
-      const auto* ahead = std::get_if<FetchLines>(&statement.node);
-      auto part =
-          ahead == nullptr ? spread(std::get<Prefetch>(statement.node), depth) : spread(*ahead, round, all_rounds);
+  /// A product's rounds, of so many multiply-adds each, with what is fetched meanwhile. Many lines at once would take
+  /// the places of those that loads wait for: by lines in the first rounds alone contractions that write much took 1.05
+  /// to 1.2 times as long on an AMD EPYC. Before rounds that are spelt out together comes what some of them fetch:
+  /// behind a branch between them LLVM moves all their multiply-adds, and what these read to the stack until then (1.5
+  /// times as long there).
+  Body rounds(std::vector<Digit> depth, std::int64_t products, Body round) {
+    constexpr std::int64_t kSpelt = 128;  // multiply-adds
+    const auto all = depth;
+    const auto spelt = take_spelt(depth, kSpelt / products);
+    const bool in_groups = product(depth) > 1;
+    Body of_group, of_round;
+    for (const auto& statement : product(all) > 1 ? std::exchange(meanwhile_, {}) : Body()) {
+      const auto* prefetch = std::get_if<Prefetch>(&statement.node);
+      const bool of_terms = prefetch != nullptr && std::any_of(prefetch->digits.begin(), prefetch->digits.end(),
+                                                               [&](const Digit& d) { return is_one_of(all, d); });
+      const bool before = in_groups && !of_terms;
+      const auto& among = before ? depth : all;
+      auto part = prefetch != nullptr ? spread(*prefetch, among) : spread(std::get<FetchLines>(statement.node), among);
       made_by(part, statement.origin);
-      for (auto& one : part) result.push_back(std::move(one));
+      for (auto& one : part) (before ? of_group : of_round).push_back(std::move(one));
     }
-    return result;
+    for (auto& one : round) of_round.push_back(std::move(one));
+    for (auto& one : loops(spelt, Bind::unroll, std::move(of_round))) of_group.push_back(std::move(one));
+    return loops(depth, Bind::serial, std::move(of_group));
   }
   static bool is_one_of(const std::vector<Digit>& digits, const Digit& digit) {
     return std::any_of(digits.begin(), digits.end(), [&](const Digit& d) { return d.var == digit.var; });
@@ -136,11 +144,12 @@ class Expander {
 
   /// As evenly as may be: lines that come more at a time in fewer rounds hold up the loads of these, by which
   /// tccg_intensli00 took 1.15 times as long on an Intel Xeon. The last ones are of rows that end inside of a line.
-  Body spread(const FetchLines& ahead, const Affine& round, std::int64_t all_rounds) {
+  Body spread(const FetchLines& ahead, const std::vector<Digit>& depth) {
     constexpr std::int64_t kEnds = 16;  // one of so many
+    const auto all_rounds = product(depth);
     const auto each = parts(ahead.lines - ahead.lines / kEnds, all_rounds), of_all = parts(ahead.lines, each);
     auto lines = one(FetchLines{each});
-    if (of_all < all_rounds) lines = {{If{{{round, of_all}}, std::move(lines), {}}}};
+    if (of_all < all_rounds) lines = {{If{{{position(depth), of_all}}, std::move(lines), {}}}};
     return lines;
   }
 
@@ -279,10 +288,7 @@ class Expander {
       for (auto& s : loops(mma.rows, Bind::unroll, loops(columns.digits, Bind::unroll, add)))
         round.push_back(std::move(s));
     }
-    auto body = has_rounds({mma}) ? fetched(mma.depth) : Body();
-    for (auto& s : round) body.push_back(std::move(s));
-    constexpr std::int64_t kSpelt = 128;  // products
-    return loops_inside_spelt(mma.depth, kSpelt / (product(mma.rows) * product(columns.digits)), std::move(body));
+    return rounds(mma.depth, product(mma.rows) * product(columns.digits), std::move(round));
   }
 
   /// Dot products of groups of neighbours. Where elements of a are larger by 128, sums are by as many times b's, which
@@ -331,10 +337,7 @@ class Expander {
       then(round, over(columns.digits, add(beside, std::move(by))));
     }
     then(round, over(mma.rows, over(columns.digits, add(sum, load_of(type(a), a)))));
-    auto body = has_rounds({mma}) ? fetched(depth) : Body();
-    then(body, std::move(round));
-    constexpr std::int64_t kSpelt = 128;  // products
-    then(all, loops_inside_spelt(depth, kSpelt / (product(mma.rows) * vectors), std::move(body)));
+    then(all, rounds(depth, product(mma.rows) * vectors, std::move(round)));
     if (mma.flipped) {
       auto less = apply(ir::OpCode::sub, of, {load_of(of, sum), load_of(of, beside)});
       then(all, over(mma.rows, over(columns.digits, {{Store{sum, std::move(less)}}})));
@@ -500,14 +503,18 @@ Body loops(const std::vector<Digit>& digits, Bind bind, Body inner, const std::v
   return inner;
 }
 
-Body loops_inside_spelt(std::vector<Digit> digits, std::int64_t most, Body inner) {
+std::vector<Digit> take_spelt(std::vector<Digit>& digits, std::int64_t most) {
   std::int64_t rounds = 1;
-  while (!digits.empty() && rounds * digits.back().extent <= most) {
-    rounds *= digits.back().extent;
-    inner = loops({digits.back()}, Bind::unroll, std::move(inner));
-    digits.pop_back();
-  }
-  return loops(digits, Bind::serial, std::move(inner));
+  auto first = digits.end();
+  while (first != digits.begin() && rounds * std::prev(first)->extent <= most) rounds *= (--first)->extent;
+  std::vector<Digit> spelt(first, digits.end());
+  digits.erase(first, digits.end());
+  return spelt;
+}
+
+Body loops_inside_spelt(std::vector<Digit> digits, std::int64_t most, Body inner) {
+  const auto spelt = take_spelt(digits, most);
+  return loops(digits, Bind::serial, loops(spelt, Bind::unroll, std::move(inner)));
 }
 
 int add_registers(Kernel& kernel, const std::string& stem, DType type, std::int64_t count, int lanes, int origin) {

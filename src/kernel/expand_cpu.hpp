@@ -49,6 +49,8 @@ Body substituted(const Body& from, Var var, const Affine& by);
 /// Nested loops over digits, the first outermost, without those of one value. Quotients are named as soon as what they
 /// are of is known.
 Body loops(const std::vector<Digit>& digits, Bind bind, Body inner, const std::vector<Let>& quotients = {});
+/// Takes away the last digits that have up to so many rounds together.
+std::vector<Digit> take_spelt(std::vector<Digit>& digits, std::int64_t most);
 /// The same of serial loops, but for those inside that have up to so many rounds together, which are spelt out.
 Body loops_inside_spelt(std::vector<Digit> digits, std::int64_t most, Body inner);
 

@@ -236,31 +236,27 @@ extern "C" void f64_abcd_cedf_to_beaf_15x3x9x10x7x13(void* const* args, i64 firs
           }
         }
         for (i64 c = 0; c < 9; ++c) {
-          #pragma unroll
-          for (int d = 0; d < 10; ++d) {
+          if (c < 5) {
             {
-              const i64 visit = (10LL * c + d) / 16;
-              const i64 rest = (10LL * c + d) % 16;
-              if (rest == 0 && visit < 5) {
+              const i64 a = (20LL * ba0 + 5LL * ba1 + c) % 15;
+              const i64 b = (20LL * ba0 + 5LL * ba1 + c) / 15;
+              #pragma unroll
+              for (int efl = 0; efl < 2; ++efl) {
                 {
-                  const i64 a = (20LL * ba0 + 5LL * ba1 + visit) % 15;
-                  const i64 b = (20LL * ba0 + 5LL * ba1 + visit) / 15;
-                  #pragma unroll
-                  for (int efl = 0; efl < 2; ++efl) {
-                    {
-                      const i64 f = (32LL * ef0 + 16LL * ef1 + 8LL * efl) % 13;
-                      const i64 e = (32LL * ef0 + 16LL * ef1 + 8LL * efl) / 13;
-                      __builtin_prefetch(C + 13LL * a + 1365LL * b + f + 195LL * e, 1, 3);
-                    }
-                  }
-                  {
-                    const i64 f = (32LL * ef0 + 16LL * ef1 + 15LL) % 13;
-                    const i64 e = (32LL * ef0 + 16LL * ef1 + 15LL) / 13;
-                    __builtin_prefetch(C + 13LL * a + 1365LL * b + f + 195LL * e, 1, 3);
-                  }
+                  const i64 f = (32LL * ef0 + 16LL * ef1 + 8LL * efl) % 13;
+                  const i64 e = (32LL * ef0 + 16LL * ef1 + 8LL * efl) / 13;
+                  __builtin_prefetch(C + 13LL * a + 1365LL * b + f + 195LL * e, 1, 3);
                 }
               }
+              {
+                const i64 f = (32LL * ef0 + 16LL * ef1 + 15LL) % 13;
+                const i64 e = (32LL * ef0 + 16LL * ef1 + 15LL) / 13;
+                __builtin_prefetch(C + 13LL * a + 1365LL * b + f + 195LL * e, 1, 3);
+              }
             }
+          }
+          #pragma unroll
+          for (int d = 0; d < 10; ++d) {
             double a_[5];
             f64x8 b_[2];
             #pragma unroll

@@ -125,6 +125,23 @@ TEST_CASE("what is fetched for a register tile comes in the rounds of its sum") 
   CHECK_THAT(text, !ContainsSubstring("if b < 3\n"));
 }
 
+TEST_CASE("what some rounds fetch comes before those that are spelt out together, without a branch between these") {
+  using Catch::Matchers::ContainsSubstring;
+  const auto program = tests::contraction("abc,cbd->ad", {{96, 16, 4}, {4, 16, 24}, {96, 24}}, DType::f64);
+  const auto text = print(expand(
+      build(program, *contraction_of(program),
+            parse_directives("tile a:24:4; tile d:24:8; order task a0 d0 serial d1 a1; stage B at d0 scratch d1 b c d;"
+                             "stage A at d0 scratch a1 b c a; atom fma rows a columns d depth b c lanes 8; prefetch"),
+            Target::cpu)));
+  // Sixteen times four rounds: of four rows one before each fourth four.
+  const auto visit = text.find("let visit = (b) / 4\n");
+  REQUIRE(visit != std::string::npos);
+  const auto spelt = text.find("unroll c in 4\n", visit);
+  REQUIRE(spelt != std::string::npos);
+  CHECK(text.find("prefetch C[", visit) < spelt);
+  CHECK(text.find("if ", spelt) == std::string::npos);
+}
+
 TEST_CASE(
     "copies that transpose ask for lines further on in each stream or, of short ones, for those of later rounds") {
   // Rows of 16 along d, eight of a at a time, over 40 of b.
