@@ -98,7 +98,7 @@ bool reads_rows_ahead(const Blocking& b, const Problem& problem, const CpuModel&
   const bool goes_on = std::any_of(b.rows.begin(), b.rows.end(),
                                    [](const Axis& axis) { return std::min(axis.task, axis.extent) > axis.tile; });
   const double all = amount(product(problem.batch, extent_of)) * amount(product(b.rows, extent_of));
-  return goes_on && device.beyond_caches(all * amount(product(b.depth, extent_of)) * amount(problem.size));
+  return goes_on && all * amount(product(b.depth, extent_of) * problem.size) > 2 * amount(device.l2_bytes);
 }
 
 }  // namespace ricci::plan::gett

@@ -32,8 +32,8 @@ bool packs_ahead(const Blocking& blocking, const Problem& problem, const CpuMode
 inline constexpr std::int64_t kAheadBlocks = 4;
 /// Whether packed columns are fetched for the next part of a sum while one is multiplied. Its price is that without.
 bool packs_parts_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
-/// Whether rows that are read in place come from memory, and those of the next register tile are fetched in the rounds
-/// of one. Not timed where units compute whole vectors.
+/// Whether rows that are read in place lie beyond the second cache, and those of the next register tile are fetched in
+/// the rounds of one. Not timed where units compute whole vectors.
 bool reads_rows_ahead(const Blocking& blocking, const Problem& problem, const CpuModel& device);
 
 }  // namespace ricci::plan::gett
