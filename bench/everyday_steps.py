@@ -7,13 +7,23 @@ from torch.nn import functional as nn
 
 case(
     "attention",
-    ["f32"],
+    ["f32", "bf16"],
     "b=16 h=16 q=1024 k=1024 d=64; x(b,h,q,d) y(b,h,k,d) v(b,h,k,d) -> z(b,h,q,d); "
     "S(b,h,q,k) P(b,h,q,k) M(b,h,q) L(b,h,q)",
     "S(b,h,q,k) = 0.125*sum(d, x(b,h,q,d)*y(b,h,k,d)); M(b,h,q) = maximum(k, S(b,h,q,k)); "
     "P(b,h,q,k) = exp(S(b,h,q,k)-M(b,h,q)); L(b,h,q) = sum(k, P(b,h,q,k)); "
     "z(b,h,q,d) = sum(k, P(b,h,q,k)*v(b,h,k,d))/L(b,h,q)",
     lambda x, y, v: nn.scaled_dot_product_attention(x, y, v, scale=0.125),
+)
+case(
+    "attention_causal",
+    ["f32", "bf16"],
+    "b=16 h=16 q=1024 k=1024 d=64; x(b,h,q,d) y(b,h,k,d) v(b,h,k,d) -> z(b,h,q,d); "
+    "S(b,h,q,k) P(b,h,q,k) M(b,h,q) L(b,h,q)",
+    "S(b,h,q,k) = 0.125*sum(d, x(b,h,q,d)*y(b,h,k,d)); M(b,h,q) = maximum(k, guard(k<=q, S(b,h,q,k))); "
+    "P(b,h,q,k) = exp(S(b,h,q,k)-M(b,h,q)); L(b,h,q) = sum(k, guard(k<=q, P(b,h,q,k))); "
+    "z(b,h,q,d) = sum(k, guard(k<=q, P(b,h,q,k)*v(b,h,k,d)))/L(b,h,q)",
+    lambda x, y, v: nn.scaled_dot_product_attention(x, y, v, scale=0.125, is_causal=True),
 )
 case(
     "gauss_matvec",

@@ -227,8 +227,10 @@ class CudaPrinter : StatementPrinter<CudaPrinter> {
   }
   void one(const kernel::MatrixLoad& load) {
     parts_.tensor_core = true;
-    w_.line("load_matrix_x{}{}({}, {});", kernel_.array(load.to.array).shape.back(),
-            load.transposed ? "_transposed" : "", text_.load(load.to), text_.pointer(load.from));
+    const auto count = load.fragments * kernel_.array(load.to.array).shape.back();
+    const auto to = text_.load(load.to);
+    w_.line("load_matrix_x{}{}({}, {});", count, load.transposed ? "_transposed" : "",
+            load.fragments > 1 ? fmt::format("*(u32 (*)[{}])&{}", count, to) : to, text_.pointer(load.from));
   }
   void one(const kernel::MmaCall& call) {
     parts_.tensor_core = true;

@@ -239,6 +239,12 @@ std::string KernelText::word(const Value& value) {
     return array(value.access).space == Space::registers ? registers(value.access)
                                                          : fmt::format("load<u32>({})", pointer(value.access));
   }
+  const auto is_rounded = [&](const Value& operand) {
+    return operand.kind == Value::Kind::op && operand.op == OpCode::cast && operand.operands[0].type == DType::f32;
+  };
+  if (value.operands.size() == 2 && is_half(value.type) && std::ranges::all_of(value.operands, is_rounded))
+    return fmt::format("word_of_{}({}, {})", ricci::name(value.type), text(value.operands[0].operands[0]).text,
+                       text(value.operands[1].operands[0]).text);
   return fmt::format("word_of({})", operands(value));
 }
 
@@ -266,6 +272,8 @@ std::string KernelText::base(const Access& access) const {
 std::string KernelText::registers(const Access& access) const {
   std::string text = array(access).name;
   for (const auto& index : access.index) text += fmt::format("[{}]", affine(index));
+  if (access.lane && are_words(access.array))
+    return fmt::format("half_of<{}>({}, {})", c_type(array(access).type), text, affine(*access.lane));
   return text + lane(access);
 }
 
@@ -408,6 +416,8 @@ KernelText::Text KernelText::text(const Value& value) {
       return {fmt::format("{}({}, {})", value.kind == Value::Kind::shuffle ? "shuffle" : "shuffle_up",
                           text(value.operands[0]).text, affine(value.affine)),
               3};
+    case Value::Kind::power_of_two:
+      return {fmt::format("power_of_two({})", text(value.operands[0]).text), 3};
     case Value::Kind::ballot:
       return {fmt::format("ballot({})", truth(value.operands[0]).text), 3};
     case Value::Kind::op:

@@ -28,6 +28,9 @@
 //   atom wgmma_bf16 rows a columns c depth d warps 8x1 runs 1x1x2                 on sm_90: by groups of four warps, 64
 //                                   rows and all columns each; a stage has swizzled rows in place of padding. Of
 //                                   `wgmma_rs_bf16` registers hold the operand of the rows, which is padded as any
+//   atom m16n8k16_bf16 rows q columns k depth d warps 4x1 runs 1x1x1
+//   atom m16n8k16_bf16 rows q columns e depth k warps 4x1 runs 1x1x1              on a GPU: a chain of two products, of
+//                                   which the second one's rows are made of the first one's results
 //   store shared                    on a GPU: results go through shared memory: neighbouring threads write neighbours
 //   store scratch d0                on a CPU: results of a round of d0 are gathered in scratch memory, from which they
 //                                   leave run by run, by nontemporal stores of whole lines

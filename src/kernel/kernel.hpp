@@ -427,6 +427,7 @@ struct MatrixLoad {
   Access to;    ///< registers of 32 bits: all but the last dimension, which has 1, 2 or 4
   Access from;  ///< 16 bytes, at a multiple of 16
   bool transposed = false;
+  int fragments = 1;  ///< as many, one behind the other in the dimension before the last
 };
 
 /// CUDA: one instruction of a warp on fragments in registers: d += a * b; index of the first register of each.

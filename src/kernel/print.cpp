@@ -278,7 +278,8 @@ class Printer {
                                                            : "");
   }
   void one(const MatrixLoad& load) {
-    line("matrix {} = {}{}", text(load.to), text(load.from), load.transposed ? " transposed" : "");
+    line("matrix {}{} = {}{}", text(load.to), load.fragments > 1 ? fmt::format(" and {} more", load.fragments - 1) : "",
+         text(load.from), load.transposed ? " transposed" : "");
   }
   void one(const MmaCall& call) { line("{} {} += {} * {}", call.atom, text(call.d), text(call.a), text(call.b)); }
   std::string text(const SharedMatrix& matrix) const {
@@ -371,6 +372,8 @@ std::string print(const Kernel& kernel, const Value& value) {
       return fmt::format("shuffle({}, {})", print(kernel, value.operands.front()), print(kernel, value.affine));
     case Value::Kind::shuffle_up:
       return fmt::format("shuffle_up({}, {})", print(kernel, value.operands.front()), print(kernel, value.affine));
+    case Value::Kind::power_of_two:
+      return fmt::format("power_of_two({})", print(kernel, value.operands.front()));
     case Value::Kind::ballot:
       return fmt::format("ballot({})", print(kernel, value.operands.front()));
     case Value::Kind::prefixes:

@@ -7,6 +7,7 @@
 
 #include "kernel/atoms.hpp"
 #include "kernel/build.hpp"
+#include "kernel/build_chain.hpp"
 #include "kernel/composite.hpp"
 #include "kernel/permute/build_permute.hpp"
 #include "kernel/permute/cpu_stage.hpp"
@@ -101,7 +102,8 @@ Kernel build(const ir::Program& program, const Schedule& schedule, Target target
   if (const auto contraction = contraction_of(program))
     return build(program, *contraction, directives, target, kLineBytes, count);
   if (const auto group = group_of(program)) return build(program, *group, directives, target, kLineBytes, count);
-  throw PlanError("schedule: an atom is for a contraction or a group of them, which this program is not");
+  if (const auto chain = chain_of(program)) return build_chain(program, *chain, directives, target, count);
+  throw PlanError("schedule: an atom is for a contraction, a group or a chain of them, which this program is not");
 }
 
 Launch launch_of(const ir::Program& program, const Schedule& schedule, Target target) {

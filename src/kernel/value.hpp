@@ -38,24 +38,25 @@ struct Condition {
 /// A scalar or a vector of lanes. An operation of a scalar and a vector takes the scalar for every lane.
 struct Value {
   enum class Kind : std::uint8_t {
-    load,        ///< access
-    param,       ///< Kernel::params[param]
-    factor,      ///< of Mma::term: an element of the first operand (param 0) or of the second one (1)
-    constant,    ///< number, or bits of an integer type
-    index,       ///< the value of `affine`, as i64
-    op,          ///< op on operands
-    pack,        ///< the operands side by side, as a vector: single values, or, on a CPU, two vectors
-    part,        ///< CPU: of a vector access.lanes neighbours from `affine` on, a literal
-    shuffle,     ///< CUDA: operand 0 as lane `affine` of the warp has it; all lanes of the warp take part
-    shuffle_up,  ///< CUDA: operand 0 of the lane `affine`, a literal, below; the lowest lanes keep their own
-    ballot,      ///< CUDA: a u32 of one bit for each lane of the warp: whether its operand 0, a u8, is not 0
-    prefixes,    ///< CPU: of a vector the sums of its lanes up to each one
-    shifted,     ///< CPU: a vector of operand 1, then the lanes of operand 0 but for the last one
-    times_i,     ///< CPU: a vector of pairs (x, y), complex numbers, as (-y, x)
-    conj_pairs,  ///< CPU: the same as (x, -y)
-    real_pairs,  ///< CPU: the same as (x, x)
-    imag_pairs,  ///< CPU: the same as (y, y)
-    interleave,  ///< CPU: the lanes of two vectors in turns
+    load,          ///< access
+    param,         ///< Kernel::params[param]
+    factor,        ///< of Mma::term: an element of the first operand (param 0) or of the second one (1)
+    constant,      ///< number, or bits of an integer type
+    index,         ///< the value of `affine`, as i64
+    op,            ///< op on operands
+    pack,          ///< the operands side by side, as a vector: single values, or, on a CPU, two vectors
+    part,          ///< CPU: of a vector access.lanes neighbours from `affine` on, a literal
+    shuffle,       ///< CUDA: operand 0 as lane `affine` of the warp has it; all lanes of the warp take part
+    shuffle_up,    ///< CUDA: operand 0 of the lane `affine`, a literal, below; the lowest lanes keep their own
+    power_of_two,  ///< CUDA: of an f32, within 2 units in the last place; 0 where that is below the normal numbers
+    ballot,        ///< CUDA: a u32 of one bit for each lane of the warp: whether its operand 0, a u8, is not 0
+    prefixes,      ///< CPU: of a vector the sums of its lanes up to each one
+    shifted,       ///< CPU: a vector of operand 1, then the lanes of operand 0 but for the last one
+    times_i,       ///< CPU: a vector of pairs (x, y), complex numbers, as (-y, x)
+    conj_pairs,    ///< CPU: the same as (x, -y)
+    real_pairs,    ///< CPU: the same as (x, x)
+    imag_pairs,    ///< CPU: the same as (y, y)
+    interleave,    ///< CPU: the lanes of two vectors in turns
     /// CPU: operand 0, a vector of sums, and what a group of lanes of operand 1, the same for all sums, and each group
     /// of operand 2 have for a product: groups of as many lanes as operand 1 has
     dot,

@@ -542,11 +542,15 @@ void Verifier::one(const MatrixLoad& load) {
   whole_warps("an instruction of a warp");
   const auto& to = array_of_checked(load.to);
   const auto& from = array_of_checked(load.from);
-  const auto count = to.shape.back(), size = size_of(to.type);
+  const auto count = load.fragments * to.shape.back(), size = size_of(to.type);
   if (to.space != Space::registers || to.lanes * size != kRegister || (count != 1 && count != 2 && count != 4) ||
       load.to.index.size() + 1 != to.shape.size())
     fail(fmt::format("{} is not 1, 2 or 4 registers of 32 bits, which matrices are loaded to", to.name));
-  for (std::size_t k = 0; k < load.to.index.size(); ++k) register_index(to, load.to.index[k], to.shape[k]);
+  for (std::size_t k = 0; k < load.to.index.size(); ++k) {
+    const bool last = k + 1 == load.to.index.size();
+    register_index(to, load.to.index[k], to.shape[k] - (last ? load.fragments - 1 : 0));
+  }
+  expect(load.fragments == 1 || !load.to.index.empty(), "several fragments in one dimension");
   if (from.space != Space::shared || from.type != to.type || load.from.lanes * size != kWidest)
     fail(fmt::format("{} is no row of 16 bytes of such elements in shared memory", print(kernel_, load.from)));
   if (load.transposed && size != 2) fail("a matrix of elements that are not 16 bits wide is transposed");

@@ -217,6 +217,11 @@ void Verifier::value(const Value& value) {
       if (!ranges_.never_below(value.affine, 0) || !ranges_.never_above(value.affine, kWarp - 1))
         fail(fmt::format("lane {} of a warp", print(kernel_, value.affine)));
       return;
+    case Value::Kind::power_of_two:
+      expect(cuda() && value.operands.size() == 1 && value.operands.front().lanes() == 1 && value.type == DType::f32 &&
+                 value.operands.front().type == DType::f32,
+             "a power of two of no single f32 on a GPU");
+      return;
     case Value::Kind::shuffle_up:
     case Value::Kind::ballot:
       exchange(value);

@@ -18,6 +18,7 @@
 #include "ir/passes/simpler_products.hpp"
 #include "ir/passes/split.hpp"
 #include "ir/passes/sums_apart.hpp"
+#include "kernel/chain.hpp"
 #include "kernel/program/rows.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/rows_cpu.hpp"
@@ -233,6 +234,24 @@ std::optional<ir::Sequence> multiplied(const ir::Sequence& lowered, Predictions&
   return made;
 }
 
+/// The sequence with chains of two products in one step each, where that is predicted to take less: what the first one
+/// makes is then never in memory. Nothing where all steps stay.
+std::optional<ir::Sequence> in_chains(const ir::Sequence& lowered, Predictions& predictions,
+                                      std::vector<ir::Sequence>* considered) {
+  std::optional<ir::Sequence> made;
+  for (std::size_t left = lowered.steps.size(); left > 1; --left) {
+    const auto& now = made ? *made : lowered;
+    auto way = kernel::chained(now, left - 1);
+    if (!way) continue;
+    if (considered != nullptr) considered->push_back(*way);
+    const double us = predictions.us(now.steps);
+    if (predictions.us(way->steps, us) >= us) continue;
+    left -= now.steps.size() - way->steps.size();
+    made = std::move(way);
+  }
+  return made;
+}
+
 /// The sequence with sums along rows, and what reads the same rows behind them, in one step where that is predicted to
 /// take less: rows are then read once. Nothing where all steps stay. Of fewer rows than workers parts may be summed.
 ///   row_of  the index of a program's rows; -1: it has none
@@ -314,7 +333,9 @@ namespace {
 std::optional<ir::Sequence> steps_of(const ir::Sequence& lowered, const Plan::Impl& plan, Predictions* predictions,
                                      std::vector<ir::Sequence>* considered) {
   std::optional<ir::Sequence> rows, products, made;
-  rows = in_rows(lowered, plan, predictions, considered);
+  auto chains = predictions != nullptr ? in_chains(lowered, *predictions, considered) : std::nullopt;
+  rows = in_rows(chains ? *chains : lowered, plan, predictions, considered);
+  if (!rows) rows = std::move(chains);
   const auto& whole = rows ? *rows : lowered;
   products = predictions != nullptr ? multiplied(whole, *predictions, plan.workspace_limit, considered)
                                     : turned(whole, plan.cpu_model(), split_limits(plan), plan.workspace_limit);

@@ -38,6 +38,8 @@ if(RICCI_CPU)
   ricci_deep(slices_simt 2000)
   ricci_test(rows_simt LABEL fuzz simt PROGRAM simt SOURCES rows_simt.cpp LIBS ricci_fuzz ricci_simt TIMEOUT 1200)
   ricci_deep(rows_simt 1000)
+  ricci_test(attention_simt LABEL fuzz simt PROGRAM simt SOURCES attention_simt.cpp LIBS ricci_fuzz ricci_simt TIMEOUT 1200)
+  ricci_deep(attention_simt 500)
   ricci_test(kernel_counts LABEL fuzz simt PROGRAM simt SOURCES kernel_counts.cpp
     LIBS ricci_fuzz_programs ricci_simt ricci_codegen ricci_plan TIMEOUT 1200)
   ricci_deep(kernel_counts 150)

@@ -21,12 +21,9 @@ namespace ricci::fuzz {
 
 /// The report of a run that was not clean, with the kernel.
 ///   block  of the step's slice, where it is in one
-inline std::string run_step(const ir::Step& step, const std::vector<Area>& areas, const std::vector<Scalar>& params,
-                            std::uint64_t seed, const ir::BlockValues& block = {}) {
-  if (!runtime::has_points(step.program)) return {};
-  const auto program = ir::canonicalise(step.program);
-  const auto list = plan::candidates(program, plan::GpuModel::of_capability(90));
-  const auto& schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
+inline std::string run_schedule(const ir::Step& step, const ir::Canonical& program, const kernel::Schedule& schedule,
+                                const std::vector<Area>& areas, const std::vector<Scalar>& params, std::uint64_t seed,
+                                const ir::BlockValues& block = {}) {
   const auto source = codegen::emit(program, schedule, kernel::Target::cuda, {"sm_90", "", ""});
 
   std::vector<void*> pointers, args;
@@ -59,6 +56,16 @@ inline std::string run_step(const ir::Step& step, const std::vector<Area>& areas
   } catch (const CompileError& error) {
     return told(error.what() + error.log());
   }
+}
+
+/// The same by one of the schedules that the step has.
+inline std::string run_step(const ir::Step& step, const std::vector<Area>& areas, const std::vector<Scalar>& params,
+                            std::uint64_t seed, const ir::BlockValues& block = {}) {
+  if (!runtime::has_points(step.program)) return {};
+  const auto program = ir::canonicalise(step.program);
+  const auto list = plan::candidates(program, plan::GpuModel::of_capability(90));
+  const auto& schedule = list[seed % 3 == 0 ? 0 : static_cast<std::size_t>(seed / 3) % list.size()].schedule;
+  return run_schedule(step, program, schedule, areas, params, seed, block);
 }
 
 /// Areas for the workspace of a sequence, behind those of its tensors. They are there as long as what is returned.

@@ -10,6 +10,7 @@
 
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/precision.hpp"
+#include "kernel/chain.hpp"
 #include "lower/einsum.hpp"
 #include "lower/lower_program.hpp"
 #include "ricci/program.hpp"
@@ -100,7 +101,11 @@ class Parser {
   }
 
   ir::Program program() {
-    if (spec_ == "program") return ir::lower(ricci::Program::parse(text_)).steps.at(0).program;
+    if (spec_ == "program") {
+      const auto lowered = ir::lower(ricci::Program::parse(text_));
+      const auto chain = kernel::chained(lowered, lowered.steps.size() - 1);
+      return (chain ? *chain : lowered).steps.at(0).program;
+    }
     const auto spec = Spec::parse(spec_);
     return ir::lower({spec,
                       {layout(spec.operands[0], input_type_, option("strides_in"))},

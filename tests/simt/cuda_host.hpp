@@ -247,6 +247,13 @@ template <class T>
 inline unsigned word_of(T first, T second) {
   return unsigned(first.bits) | unsigned(second.bits) << 16;
 }
+// Macros, as the prelude's conversions stand behind them.
+#define word_of_bf16(first, second) word_of(cast_bf16(first), cast_bf16(second))
+#define word_of_f16(first, second) word_of(cast_f16(first), cast_f16(second))
+template <class T>
+inline T half_of(unsigned word, int number) {
+  return T{(unsigned short)(word >> 16 * number)};
+}
 template <class T>
 inline unsigned word_of(T a, T b, T c, T d) {
   const auto byte = [](T x) { return unsigned((unsigned char)x); };

@@ -33,6 +33,7 @@ ricci_test(plan_counts_cpu LABEL unit PROGRAM problems SOURCES plan_counts_cpu.c
 ricci_test(plan_counts_plain LABEL unit PROGRAM problems SOURCES plan_counts_plain.cpp LIBS ricci_fuzz_programs)
 ricci_test(plan_copies LABEL unit PROGRAM problems SOURCES plan_copies.cpp LIBS ricci_fuzz ricci_runtime)
 ricci_test(rows LABEL unit PROGRAM problems SOURCES rows.cpp LIBS ricci_fuzz ricci_runtime)
+ricci_test(chain LABEL unit PROGRAM problems SOURCES chain.cpp LIBS ricci_fuzz ricci_runtime)
 ricci_test(plan_products_gpu LABEL unit PROGRAM problems SOURCES plan_products_gpu.cpp LIBS ricci_fuzz ricci_runtime)
 
 # src/codegen

@@ -37,6 +37,15 @@ inline T greatest(T x, T y) { return maximum(x, y); }
 inline float least(float x, float y) { return fminf(x, y); }
 inline float greatest(float x, float y) { return fmaxf(x, y); }
 #endif
+inline float power_of_two(float x) {
+#ifdef __CUDA_ARCH__
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+#else
+  return __builtin_exp2f(x);
+#endif
+}
 template <class T>
 inline T absolute(T x) { return x < 0 ? neg(x) : x; }
 inline float absolute(float x) { return __builtin_bit_cast(float, __builtin_bit_cast(u32, x) & 0x7fffffffu); }

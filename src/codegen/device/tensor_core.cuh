@@ -4,6 +4,19 @@
 // Elements that share a register, the first in the lowest bits.
 template <class T>
 inline u32 word_of(T first, T second) { return (u32)first.bits | (u32)second.bits << 16; }
+inline u32 word_of_bf16(float first, float second) {
+  u32 word;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+  return word;
+}
+inline u32 word_of_f16(float first, float second) {
+  u32 word;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+  return word;
+}
+// One of two elements that share a register.
+template <class T>
+inline T half_of(u32 word, int number) { return T{(u16)(word >> 16 * number)}; }
 template <class T>
 inline u32 word_of(T a, T b, T c, T d) { return (u32)(u8)a | (u32)(u8)b << 8 | (u32)(u8)c << 16 | (u32)(u8)d << 24; }
 

@@ -1,5 +1,6 @@
 // Values and accesses of a kernel that is being executed, and what they count.
 #include <algorithm>
+#include <cmath>
 
 #include "ir/operation_types.hpp"
 #include "kernel/expand.hpp"
@@ -223,6 +224,11 @@ std::vector<Item> Machine::value(const Value& value, int thread) {
       const auto lane = at(value.affine, thread);
       if (lane < 0 || lane >= kWarp) broken(kernel_, origin_, "lane " + std::to_string(lane) + " of a warp is read");
       return this->value(value.operands.front(), thread / kWarp * kWarp + static_cast<int>(lane));
+    }
+    case Value::Kind::power_of_two: {
+      auto items = this->value(value.operands.front(), thread);
+      for (auto& item : items) item.value.re = std::exp2(static_cast<float>(item.value.re));
+      return items;
     }
     case Value::Kind::shuffle_up:
     case Value::Kind::ballot:

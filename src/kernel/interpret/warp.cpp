@@ -23,7 +23,7 @@ double upper_19_bits(double value) {
 void Machine::one(const MatrixLoad& load, const Threads& threads) {
   all_take_part(threads, "an instruction of a warp");
   const auto& to = kernel_.array(load.to.array);
-  const auto matrices = static_cast<int>(to.shape.back());
+  const auto matrices = load.fragments * static_cast<int>(to.shape.back());
   Threads pointing;
   for (const auto t : threads) {
     if (t % kWarp < kMatrixRows * matrices) pointing.push_back(t);

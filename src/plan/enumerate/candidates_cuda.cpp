@@ -15,6 +15,7 @@
 #include <tuple>
 #include <utility>
 
+#include "plan/enumerate/chain_cuda.hpp"
 #include "plan/enumerate/contraction.hpp"
 #include "plan/enumerate/cut_tiles.hpp"
 #include "plan/enumerate/layouts.hpp"
@@ -521,6 +522,7 @@ class CudaCopyEnumerator {
 std::vector<Candidate> computing_candidates(const ir::Program& program, const GpuModel& device) {
   auto list = with_maps(program, device, contraction_candidates(program, device));
   if (list.empty()) list = group_candidates(program, device);
+  if (list.empty()) list = chain_candidates(program, device);
   constexpr std::size_t kPlain = 4, kPlainAlone = 24;  // beside others, of those that are good for anything
   for (auto& candidate : plain_candidates(program, device, list.empty() ? kPlainAlone : kPlain))
     list.push_back(std::move(candidate));
@@ -531,6 +533,8 @@ WeighedCandidate best_computing(const ir::Program& program, const GpuModel& devi
   auto contraction = best_contraction(program, device, bound_us, &known);
   if (auto groups = contraction ? std::vector<Candidate>() : group_candidates(program, device); !groups.empty())
     contraction = WeighedCandidate{std::move(groups.front()), {}};
+  if (auto chains = contraction ? std::vector<Candidate>() : chain_candidates(program, device); !chains.empty())
+    contraction = WeighedCandidate{std::move(chains.front()), {}};
   const double bound = contraction ? std::min(contraction->predicted_us, bound_us) : bound_us;
   auto plain = plain_candidates(program, device, 1, bound);
   if (!contraction && plain.empty() && std::isfinite(bound_us)) {
