@@ -102,7 +102,8 @@ Config config_from(const Environment& environment, bool secure) {
                     "optional K, M, G or T, such as 512M",
                     bound, config.max_bytes));
   }
-  read_mode(text_of(environment, "RICCI_CACHE"), &config);
+  // RuntimeOptions::cache_dir has the same word.
+  read_mode(chosen == "off" ? chosen : text_of(environment, "RICCI_CACHE"), &config);
   return config;
 }
 

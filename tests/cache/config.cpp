@@ -56,6 +56,7 @@ TEST_CASE("off, ro, read-only roots, sharing") {
   const Config off = from({{"HOME", "/h"}, {"RICCI_CACHE", "off"}, {"RICCI_CACHE_RO", "/r"}});
   CHECK(off.root.empty());
   CHECK(off.read_only_roots.empty());
+  CHECK(from({{"HOME", "/h"}, {"RICCI_CACHE_DIR", "off"}, {"RICCI_CACHE", "ro"}}).root.empty());
   CHECK(from({{"HOME", "/h"}, {"RICCI_CACHE", "ro"}}).read_only);
   CHECK_FALSE(from({{"HOME", "/h"}, {"RICCI_CACHE", "on"}}).read_only);
   const Config roots = from({{"RICCI_CACHE_RO", ":/r/one::/r/two:"}});
