@@ -20,8 +20,9 @@ struct RowsProgram {
     const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
     constexpr int kRows[] = {1, 2, 3, 4, 7, 8, 16, 32, 33};
     constexpr int kLong[] = {2, 3, 4, 8, 12, 16, 31, 32, 33, 48, 64, 65, 96, 100, 128, 200, 256, 384, 500, 768, 1028};
-    constexpr DType kTypes[] = {DType::f64, DType::f32, DType::bf16, DType::f16, DType::c64, DType::c128, DType::i32};
-    const auto type = kTypes[pick(0, 6)];
+    constexpr DType kTypes[] = {DType::f64,  DType::f32, DType::bf16, DType::f16, DType::c64,
+                                DType::c128, DType::i32, DType::i64,  DType::u32, DType::u8};
+    const auto type = kTypes[pick(0, 9)];
     const bool half = is_half(type), complex = is_complex(type), integer = is_integer(type);
     const auto computed = ricci::name(half ? DType::f32 : type);
     const int rows = least - 1 + kRows[pick(0, 8)], length = kLong[pick(0, 20)],

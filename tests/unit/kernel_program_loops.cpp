@@ -272,7 +272,7 @@ TEST_CASE("each rule of lanes, strips and parts, broken once") {
   check("lanes p 8; strip 64; part 1; part 2", "part", "no part reads what an earlier one writes");
   check_rules(fields(DType::c64), Target::cpu,
               {{"tile p:8; order serial p0; lanes p 8", "lanes p 8",
-                "lanes hold real numbers, or integers that are only copied"}});
+                "lanes hold real numbers or integers, of operations that vectors have"}});
   check_rules(products(), Target::cpu,
               {{"tile b:8; order task a serial b0; lanes b 8; strip 8", "strip 8",
                 "strips are of programs without sums and scans"},

@@ -238,7 +238,7 @@ class LoopMaker {
     if (made_.lanes > 1) fail("there are lanes already");
     const auto q = index(directive.subject);
     const auto count = directive.sizes.front();
-    if (!lane_type(program_)) fail("lanes hold real numbers, or integers that are only copied");
+    if (!lane_type(program_)) fail("lanes hold real numbers or integers, of operations that vectors have");
     if (!free_[q]) fail("lanes run along no sum or scan");
     if (count < 2 || count > kMostLanes || (count & (count - 1)) != 0) fail("vectors have a power of two of lanes");
     if (made_.register_tile[q] % count != 0)
@@ -380,7 +380,8 @@ class LoopMaker {
     if (lanes > kMostLanes || (lanes & (lanes - 1)) != 0) fail("vectors have a power of two of lanes");
     const auto rows = cut_rows(program_, static_cast<int>(q));
     if (!rows) fail("comparisons of indices cut a row in two parts at most");
-    if (lanes > 1 && !lane_type(rows->program)) fail("lanes hold real numbers, or integers that are only copied");
+    if (lanes > 1 && !lane_type(rows->program))
+      fail("lanes hold real numbers or integers, of operations that vectors have");
     if (lanes > extent(q)) fail(fmt::format("{} has {} values", name(q), extent(q)));
     if (free_[q] && made_.tile[q] > 1) fail("each point of the row is a task before");
     if (!rows_are_read_first(program_, static_cast<int>(q)))
@@ -477,13 +478,18 @@ std::optional<DType> lane_type(const ir::Program& program) {
   auto type = program.buffers.front().type;
   for (const auto& node : program.nodes) type = size_of(node.type) > size_of(type) ? node.type : type;
   const auto is_extreme = [](ir::OpCode op) { return op == ir::OpCode::minimum || op == ir::OpCode::maximum; };
+  // Vectors of integers wrap around as single ones do; processors have no quotients of them.
+  const auto is_of_integers = [&](const ir::Node& node) {
+    const bool is_signed = node.type >= DType::i8 && node.type <= DType::i64;
+    return (is_arithmetic(node.op) && node.op != ir::OpCode::div) || is_extreme(node.op) ||
+           (node.op >= ir::OpCode::bit_and && node.op <= ir::OpCode::bit_xor) ||
+           (node.op == ir::OpCode::absolute && is_signed);
+  };
   const auto has_lanes = [&](const ir::Node& node) {
-    const bool load = node.kind == ir::NodeKind::load;
-    if (is_integer(type)) return load && node.type == type;
-    if (load) return is_real(node.type) || is_half(node.type);
+    if (node.kind == ir::NodeKind::load) return !is_complex(node.type);
     if (node.kind == ir::NodeKind::op && node.op == ir::OpCode::cast)
       return ir::converts_vectors(program.nodes[static_cast<std::size_t>(node.operand[0])].type, node.type);
-    if (!is_real(node.type)) return false;
+    if (!is_real(node.type) && !is_integer(node.type)) return false;
     switch (node.kind) {
       case ir::NodeKind::param:
       case ir::NodeKind::constant:
@@ -492,6 +498,7 @@ std::optional<DType> lane_type(const ir::Program& program) {
       case ir::NodeKind::scan:
         return node.op == ir::OpCode::add || node.op == ir::OpCode::mul || is_extreme(node.op);
       case ir::NodeKind::op:
+        if (is_integer(node.type)) return is_of_integers(node);
         return is_arithmetic(node.op) || is_extreme(node.op) || node.op == ir::OpCode::sqrt ||
                node.op == ir::OpCode::rsqrt || node.op == ir::OpCode::absolute ||
                (!program.exact && is_function_of_vectors(node.op));

@@ -59,7 +59,7 @@ struct ProgramLoops {
 ProgramLoops loops_of(const ir::Program& program, Directives directives, Target target, std::size_t count = kAll);
 
 /// The widest type of values that can all be vectors: floats, of which f32 alone become half types and come from them,
-/// and operations that exist for vectors; or integers of one type that are only copied. None where some cannot.
+/// and integers, of operations that exist for vectors. None where some cannot.
 std::optional<DType> lane_type(const ir::Program& program);
 
 /// Whether strips can be buffered: all tensors have one type.

@@ -113,7 +113,8 @@ class PassEnumerator {
       if (node.kind == NodeKind::load) cycles += kLoad;
       if (node.kind != NodeKind::op) continue;
       const auto from = along_.nodes[at(node.operand[0])].type;
-      cycles += node.op != ir::OpCode::cast ? kOperation : is_half(from) ? kWidened : kNarrowed;
+      const bool one = node.op != ir::OpCode::cast || is_integer(from);  // instruction
+      cycles += one ? kOperation : is_half(from) ? kWidened : kNarrowed;
     }
     return cycles;
   }
