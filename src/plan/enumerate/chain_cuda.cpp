@@ -99,7 +99,7 @@ class ChainEnumerator {
     const auto depth = chain_.program.indices[kernel::nth(chain_.depth)].extent,
                values = chain_.program.indices[kernel::nth(chain_.values)].extent;
     const auto row_tiles = tiles.rows / tiles.warps / 16, score_tiles = tiles.columns / 8;
-    const auto registers = row_tiles * (depth / 4 + 4 * score_tiles + values / 2 + 4 * chain_.parts + 6) +
+    const auto registers = row_tiles * (depth / 4 + 4 * score_tiles + values / 2 + std::int64_t{4} * chain_.parts + 6) +
                            std::max(2 * score_tiles, values / 4) + kOwn;
     const auto shared = tiles.stages * tiles.columns * (depth + values + 2 * kPad) * 2;
     if (registers > kMost || shared > device_.shared_bytes_per_block) return;
