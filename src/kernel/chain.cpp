@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "ir/builder.hpp"
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/read_once.hpp"
+#include "kernel/program/declarations.hpp"
 #include "kernel/program/rows.hpp"
 
 namespace ricci::kernel {
@@ -77,13 +77,7 @@ class Finder {
       as[nth(q)] = one;
     }
     if (whole[0] < 0 || whole[1] < 0) return "a sum of products in another sum";
-    ir::Builder builder;
-    auto& made = builder.program;
-    made.indices = from.indices;
-    made.buffers = from.buffers;
-    made.params = from.params;
-    made.exact = from.exact;
-    made.precision = from.precision;
+    auto builder = with_declarations(from);
     const auto moved = [&](ir::Affine affine) {
       for (std::size_t q = 0; q < as.size(); ++q) {
         if (as[q] < 0 || as[q] == static_cast<int>(q)) continue;
@@ -103,7 +97,7 @@ class Finder {
     }
     const auto& statement = from.statement();
     builder.store(statement.buffer, moved(statement.offset), known[nth(statement.value)], statement.step);
-    chain.program = std::move(made);
+    chain.program = std::move(builder.program);
     chain.columns = whole[0];
     chain.depth = whole[1];
     return {};
@@ -162,7 +156,7 @@ class Finder {
   /// The sum that is a product by a tensor.
   std::string product() {
     for (const NodeId sum : chain.sums) {
-      const auto both = factors(term_of(sum));
+      const auto both = factors(chain.term(sum));
       if (!both) continue;
       for (const int second : {0, 1}) {
         const auto value = (*both)[nth(second)];
@@ -170,7 +164,7 @@ class Finder {
         if (chain.product >= 0) return "one product along the columns";
         chain.product = sum;
         chain.v = value;
-        chain.weights = node(term_of(sum)).operand[1 - second];
+        chain.weights = node(chain.term(sum)).operand[1 - second];
         if (const auto& converted = node(chain.weights);
             is_op(converted, OpCode::cast) && is_half(node(converted.operand[0]).type))
           chain.weights = converted.operand[0];
@@ -189,11 +183,6 @@ class Finder {
         program().indices[nth(chain.columns)].extent < kTerms)
       return "weights are of the type of values, or many of f32 beside values of bf16";
     return {};
-  }
-
-  NodeId term_of(NodeId reduce) const {
-    const auto body = node(reduce).operand[0];
-    return node(body).kind == NodeKind::guard ? node(body).operand[1] : body;
   }
 
   std::string indices() {
@@ -225,7 +214,7 @@ class Finder {
 
   /// That terms have exp(t - M) as a factor once, and what it multiplies does not know of M.
   std::string exponentials() {
-    chain.least = term_of(chain.maximum);
+    chain.least = chain.term(chain.maximum);
     const auto count = program().nodes.size();
     std::vector<bool> of_maximum(count), of_columns(count), of_values(count), scaled(count);
     for (std::size_t k = 0; k < count; ++k) {
@@ -262,13 +251,11 @@ class Finder {
         scaled[k] = (scaled[x] && !of_maximum[y]) || (scaled[y] && !of_maximum[x]);
       }
     }
-    for (const auto& sum : {std::vector{chain.product}, chain.sums}) {
-      for (const NodeId id : sum) {
-        if (!scaled[nth(term_of(id))]) return "terms of sums are exponentials times what does not know of the maximum";
-        const auto inside = id == chain.product ? chain.weights : term_of(id);
-        if (of_values[nth(inside)]) return "values alone have their columns";
-        if (reads_scores(term_of(id))) return "terms know scores by exponentials alone";
-      }
+    for (const NodeId id : chain.all_sums()) {
+      if (!scaled[nth(chain.term(id))]) return "terms of sums are exponentials times what does not know of the maximum";
+      const auto inside = id == chain.product ? chain.weights : chain.term(id);
+      if (of_values[nth(inside)]) return "values alone have their columns";
+      if (reads_scores(chain.term(id))) return "terms know scores by exponentials alone";
     }
     if (of_maximum[nth(chain.least)] || of_values[nth(chain.least)]) return "a maximum of scores";
     const auto& least = node(chain.least);
@@ -311,10 +298,8 @@ class Finder {
       return body.kind == NodeKind::guard ? body.operand[0] : -1;
     };
     const auto predicate = guard_of(chain.maximum);
-    for (const auto& sum : {std::vector{chain.product}, chain.sums}) {
-      for (const NodeId id : sum) {
-        if (guard_of(id) != predicate) return "sums leave out the same elements";
-      }
+    for (const NodeId id : chain.all_sums()) {
+      if (guard_of(id) != predicate) return "sums leave out the same elements";
     }
     if (predicate >= 0 && !add_conditions(predicate, true)) return "guards compare indices";
     // A selection of -infinity leaves an element out. So does one of a number far below all scores, whose exponential
@@ -378,6 +363,12 @@ bool may_become_chain(const ir::Program& program) {
 ir::NodeId Chain::term(ir::NodeId reduce) const {
   const auto body = node(reduce).operand[0];
   return node(body).kind == NodeKind::guard ? node(body).operand[1] : body;
+}
+
+std::vector<ir::NodeId> Chain::all_sums() const {
+  auto all = sums;
+  all.insert(all.begin(), product);
+  return all;
 }
 
 std::string chain_fault(const ir::Program& program) { return Finder(program).run(); }

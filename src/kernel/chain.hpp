@@ -40,6 +40,8 @@ struct Chain {
   const ir::Node& node(ir::NodeId id) const { return program.nodes[static_cast<std::size_t>(id)]; }
   /// What is summed: without the guard that `when` says.
   ir::NodeId term(ir::NodeId reduce) const;
+  /// The product and the others along the columns.
+  std::vector<ir::NodeId> all_sums() const;
 };
 
 /// The rule that keeps a program from being a chain; empty: it is one.

@@ -234,36 +234,17 @@ std::optional<ir::Sequence> multiplied(const ir::Sequence& lowered, Predictions&
   return made;
 }
 
-/// The sequence with chains of two products in one step each, where that is predicted to take less: what the first one
-/// makes is then never in memory. Nothing where all steps stay.
-std::optional<ir::Sequence> in_chains(const ir::Sequence& lowered, Predictions& predictions,
-                                      std::vector<ir::Sequence>* considered) {
-  std::optional<ir::Sequence> made;
-  for (std::size_t left = lowered.steps.size(); left > 1; --left) {
-    const auto& now = made ? *made : lowered;
-    auto way = kernel::chained(now, left - 1);
-    if (!way) continue;
-    if (considered != nullptr) considered->push_back(*way);
-    const double us = predictions.us(now.steps);
-    if (predictions.us(way->steps, us) >= us) continue;
-    left -= now.steps.size() - way->steps.size();
-    made = std::move(way);
-  }
-  return made;
-}
-
-/// The sequence with sums along rows, and what reads the same rows behind them, in one step where that is predicted to
-/// take less: rows are then read once. Nothing where all steps stay. Of fewer rows than workers parts may be summed.
-///   row_of  the index of a program's rows; -1: it has none
+/// The sequence with steps computed in the ones that read them, where that is predicted to take less. Nothing where all
+/// stay.
+///   way_of  the sequence with what a step reads computed in it; nothing where it cannot be
 ///   us_of   what the steps of a sequence take, if that is less than `below`
-template <class Row, class Us>
-std::optional<ir::Sequence> in_rows(const ir::Sequence& lowered, std::int64_t workers, const Row& row_of,
-                                    const Us& us_of, std::vector<ir::Sequence>* considered) {
+template <class Way, class Us>
+std::optional<ir::Sequence> in_fewer_steps(const ir::Sequence& lowered, const Way& way_of, const Us& us_of,
+                                           std::vector<ir::Sequence>* considered) {
   std::optional<ir::Sequence> made;
-  const auto allowed = [&](const ir::Program& program) { return has_rows(program, workers, row_of); };
   for (std::size_t left = lowered.steps.size(); left > 1; --left) {
     const auto& now = made ? *made : lowered;
-    auto way = ir::computed_where_read(now, left - 1, allowed);
+    auto way = way_of(now, left - 1);
     if (!way) continue;
     if (considered != nullptr) considered->push_back(*way);
     const double us = us_of(now, kAny);
@@ -272,6 +253,26 @@ std::optional<ir::Sequence> in_rows(const ir::Sequence& lowered, std::int64_t wo
     made = std::move(way);
   }
   return made;
+}
+
+/// The same of chains of two products, on a GPU: what the first one makes is then never in memory.
+std::optional<ir::Sequence> in_chains(const ir::Sequence& lowered, Predictions& predictions,
+                                      std::vector<ir::Sequence>* considered) {
+  const auto us_of = [&](const ir::Sequence& sequence, double below) { return predictions.us(sequence.steps, below); };
+  return in_fewer_steps(lowered, kernel::chained, us_of, considered);
+}
+
+/// The same of sums along rows, and what reads the same rows behind them: rows are then read once. Of fewer rows than
+/// workers parts may be summed.
+///   row_of  the index of a program's rows; -1: it has none
+template <class Row, class Us>
+std::optional<ir::Sequence> in_rows(const ir::Sequence& lowered, std::int64_t workers, const Row& row_of,
+                                    const Us& us_of, std::vector<ir::Sequence>* considered) {
+  const auto allowed = [&](const ir::Program& program) { return has_rows(program, workers, row_of); };
+  const auto way_of = [&](const ir::Sequence& now, std::size_t step) {
+    return ir::computed_where_read(now, step, allowed);
+  };
+  return in_fewer_steps(lowered, way_of, us_of, considered);
 }
 
 /// The same for each device.

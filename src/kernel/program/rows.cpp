@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "ir/builder.hpp"
 #include "ir/passes/cut_products.hpp"
 #include "ir/passes/index_uses.hpp"
+#include "kernel/program/declarations.hpp"
 
 namespace ricci::kernel {
 namespace {
@@ -21,18 +21,6 @@ using ir::NodeKind;
 std::size_t at(int k) { return static_cast<std::size_t>(k); }
 
 bool is_sum(const Node& node) { return node.kind == NodeKind::reduce; }
-
-/// For a program of the same indices, buffers and parameters.
-ir::Builder with_declarations(const ir::Program& program) {
-  ir::Builder builder;
-  auto& made = builder.program;
-  made.indices = program.indices;
-  made.buffers = program.buffers;
-  made.params = program.params;
-  made.exact = program.exact;
-  made.precision = program.precision;
-  return builder;
-}
 
 /// Per index, whether it goes along rows of `index`.
 std::vector<bool> along(const ir::Program& program, int index) {

@@ -26,9 +26,7 @@ class ChainEnumerator {
     for (const int q : chain.batch) products_ *= extent(q);
     std::vector<bool> seen(chain.program.nodes.size());
     operations_ = (chain.factor ? 0 : operations(chain.least, seen)) + kOfElement;
-    for (const auto& sum : {std::vector{chain.product}, chain.sums}) {
-      for (const auto id : sum) operations_ += operations(chain.term(id), seen);
-    }
+    for (const auto id : chain.all_sums()) operations_ += operations(chain.term(id), seen);
     if (chain.parts > 1) operations_ += kOfParts;
     const auto traffic = ir::traffic_of(program);
     bytes_ = static_cast<double>(ir::bytes_of(program, traffic.read) + ir::bytes_of(program, traffic.written));
