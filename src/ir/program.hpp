@@ -176,6 +176,7 @@ int operand_count(OpCode op) noexcept;
 int operand_count(const Node& node) noexcept;
 /// A value that reads no memory and computes nothing: texts spell it out where it is used.
 bool is_leaf(const Node& node) noexcept;
+inline bool is_op(const Node& node, OpCode op) noexcept { return node.kind == NodeKind::op && node.op == op; }
 
 /// Classes of operations: arithmetic on every type but half types (add to neg); functions of floats (sqrt to pow);
 /// comparisons, which give a u8.

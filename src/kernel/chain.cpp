@@ -13,12 +13,11 @@
 namespace ricci::kernel {
 namespace {
 
+using ir::is_op;
 using ir::Node;
 using ir::NodeId;
 using ir::NodeKind;
 using ir::OpCode;
-
-bool is_op(const Node& node, OpCode op) { return node.kind == NodeKind::op && node.op == op; }
 
 /// Per node, whether a sum is in it or is what it is made of.
 std::vector<bool> of_sums(const ir::Program& program) {

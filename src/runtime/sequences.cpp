@@ -13,6 +13,7 @@
 #include "ir/passes/canonical.hpp"
 #include "ir/passes/distinct_factors.hpp"
 #include "ir/passes/half_parts.hpp"
+#include "ir/passes/masked_factors.hpp"
 #include "ir/passes/products_apart.hpp"
 #include "ir/passes/read_once.hpp"
 #include "ir/passes/simpler_products.hpp"
@@ -296,6 +297,15 @@ std::optional<ir::Sequence> in_rows(const ir::Sequence& lowered, const Plan::Imp
   return in_rows(lowered, limits.workers, row_of, us_of, considered);
 }
 
+/// The sequence with the factors of a step masked in place of guards, and with products of two tensors then.
+std::vector<ir::Sequence> masked(const ir::Sequence& sequence, std::size_t step) {
+  auto made = ir::masked_factors(sequence, step);
+  if (!made) return {};
+  auto ways = ir::products_apart(*made, step + made->steps.size() - sequence.steps.size());
+  ways.push_back(std::move(*made));
+  return ways;
+}
+
 }  // namespace
 
 ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std::int64_t workspace_limit) {
@@ -314,6 +324,7 @@ ir::Sequence multiplied(ir::Sequence sequence, const plan::CpuModel& device, std
     const auto alone = plan::time_alone(ir::canonicalise(step.program), device);
     return alone.us * (alone.tiles ? kOfTiles : 1);
   };
+  if (auto made = in_steps(sequence, workspace_limit, nullptr, masked, us_of, most_of)) sequence = std::move(*made);
   if (auto made = in_products(sequence, workspace_limit, nullptr, us_of, most_of)) sequence = std::move(*made);
   const auto windows = [&](const ir::Sequence& whole, std::size_t step) {
     return windows_reordered(whole, step, workspace_limit);
@@ -378,7 +389,10 @@ std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Pla
   auto whole = lowered;
   for (std::size_t k = 0; k < whole.steps.size(); ++k) {
     std::optional<ir::Sequence> best;
-    for (auto& way : windows_reordered(whole, k, plan.workspace_limit)) {
+    auto ways = windows_reordered(whole, k, plan.workspace_limit);
+    if (auto way = ir::masked_factors(whole, k); way && way->fits(plan.workspace_limit))
+      ways.push_back(std::move(*way));
+    for (auto& way : ways) {
       if (least < 0) least = predictions->us((made ? *made : lowered).steps);
       auto steps = steps_of(way, plan, predictions, considered);
       if (!steps) steps = way;
@@ -389,7 +403,7 @@ std::optional<ir::Sequence> steps_instead(const ir::Sequence& lowered, const Pla
       best = std::move(way);
     }
     if (!best) continue;
-    k += best->steps.size() - whole.steps.size();  // a copy
+    k += best->steps.size() - whole.steps.size();  // copies
     whole = std::move(*best);
   }
   return made;

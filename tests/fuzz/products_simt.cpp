@@ -13,6 +13,7 @@
 #include "fuzz/simt_sequence.hpp"
 #include "ir/passes/distinct_factors.hpp"
 #include "ir/passes/half_parts.hpp"
+#include "ir/passes/masked_factors.hpp"
 #include "ir/passes/products_apart.hpp"
 #include "ir/passes/simpler_products.hpp"
 #include "ir/passes/sums_apart.hpp"
@@ -52,6 +53,10 @@ ir::Sequence steps_of(const ir::Sequence& lowered, bool planned) {
   }
   for (std::size_t k = 0; k < sequence.steps.size(); ++k) {
     const auto behind = sequence.steps.size() - k - 1;
+    if (auto masked = ir::masked_factors(sequence, k)) {
+      sequence = std::move(*masked);
+      k = sequence.steps.size() - behind - 1;
+    }
     if (auto sums = ir::sums_apart(sequence, k)) {
       sequence = std::move(*sums);
       --k;

@@ -1,5 +1,5 @@
 // Random sums of products of more than two tensors, of a tensor with itself and of several products, as programs: with
-// products that differ in the names of indices alone, and with sums that many results have in common.
+// products that differ in the names of indices alone, with sums that many results have in common, and behind guards.
 #pragma once
 
 #include <fmt/format.h>
@@ -85,7 +85,16 @@ struct Products {
         factors.push_back(declare(fmt::format("F{}{}", number, more), kMore[pick(0, 5)]));
       if (pick(0, 4) == 0) factors.push_back("2");
       std::shuffle(factors.begin(), factors.end(), random);
-      const auto product = fmt::format("{}sum(k, {})", pick(0, 3) == 0 ? "3 * " : "", fmt::join(factors, " * "));
+      auto inside = fmt::format("{}", fmt::join(factors, " * "));
+      if (!pairs && pick(0, 3) == 0) {
+        constexpr const char* kGuards[] = {"k <= i", "j <= i", "k > 5", "i + k < 30 and k >= j",
+                                           "mod(k, 3) == mod(j, 3)"};
+        const auto* const guard = kGuards[pick(0, 4)];
+        const auto one = factors[static_cast<std::size_t>(pick(0, static_cast<int>(factors.size()) - 1))];
+        inside = pick(0, 2) > 0 ? fmt::format("guard({}, {})", guard, inside)
+                                : fmt::format("{} * guard({}, {})", inside, guard, one);
+      }
+      const auto product = fmt::format("{}sum(k, {})", pick(0, 3) == 0 ? "3 * " : "", inside);
       add(product, p == 0);
       terms += k + 8;
       if (square && pick(0, 2) == 0) {

@@ -14,8 +14,6 @@
 namespace ricci::ir {
 namespace {
 
-bool is_op(const Node& node, OpCode op) { return node.kind == NodeKind::op && node.op == op; }
-
 /// Whether a node is the complex number of a real one of its own precision: no conversion that rounds.
 bool is_complex_of_real(const Program& program, const Node& node) {
   return is_op(node, OpCode::cast) && program.nodes[at(node.operand[0])].type == part_type(node.type);
