@@ -3,9 +3,9 @@
 
   bench/join.py SET.csv PART.json ... > bench/results/contract-SET-TYPE-DEVICE.json
 
-Cases come in the order of the set, and summaries are made anew. Of the parts' limits the largest are named, and shares are
-of these: a part whose limits were timed beside something else would flatter its cases. The set's name says so where cases
-are missing.
+Cases come in the order of the set, and summaries are made anew. Of the parts' limits the largest are named. Shares of cases
+that were timed in turns with both limits stay; others are of the largest: a part whose limits were timed beside something
+else would flatter its cases. The set's name says so where cases are missing.
 """
 import csv
 import json
@@ -39,6 +39,8 @@ def main():
     if joined["fraction_of"] == "roofline":
         copy, gemm = joined["limit"]["copy_GBs"] * 1e6, joined["limit"]["gemm_TFs"] * 1e9  # per ms
         for case in joined["cases"]:
+            if "copy_GBs" in case and "product_GFs" in case:
+                continue
             case["fraction"] = max(case["bytes"] / copy, case["flop"] / gemm) / case["ms"]
     ratios = {}
     for case in joined["cases"]:

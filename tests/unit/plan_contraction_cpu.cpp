@@ -365,9 +365,18 @@ TEST_CASE("a register tile may have a fastest index of eight vectors as a whole"
   CHECK_FALSE(widest(128));  // in two tiles others do as well
 }
 
+TEST_CASE("one load comes in a cycle where units compute lines whole") {
+  const auto program = contraction("be,dcea->dcba", {{63, 63}, {63, 63, 63, 63}, {63, 63, 63, 63}}, DType::f64);
+  std::string note;
+  for (const auto& each : plan::contraction_candidates(program, with_units(64), 1000))
+    if (each.schedule.name == "gett 9x16 depth 63 packed B A") note = each.note;
+  CHECK(has(note, "takes 10.7 cycles, its multiply-adds 9.0"));
+}
+
 TEST_CASE("operands that lie as they would be packed are read in place") {
   auto device = with_units(64);
   device.threads = 2;
+  device.l1_bytes = 48 * 1024;  // a panel of 64 columns beside the rows
   const auto best = [&](const std::string& spec, const std::vector<std::vector<std::int64_t>>& extents, DType type) {
     return plan::best_candidate(contraction(spec, extents, type), device).schedule.name;
   };
