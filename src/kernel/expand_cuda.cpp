@@ -437,6 +437,18 @@ class Expander {
         round.push_back({Let{loop->var, Affine::of(chunk), below, extent}});
       }
     }
+    // Behind what comes before them; of each tile, where there are several.
+    const auto all_rounds = [&](Body of_round, Body behind = {}) {
+      auto tile = tiles == nullptr ? Body{} : sequence(tiles->before, false);
+      tile.push_back(loop_over(chunk, Bind::serial, std::move(of_round), std::move(goes_on)));
+      append(tile, std::move(behind));
+      if (tiles != nullptr) {
+        append(tile, sequence(tiles->after, false));
+        tile = only(loop_over(tiles->loop->var, Bind::serial, std::move(tile), tiles->loop->when));
+      }
+      append(result, std::move(tile));
+      if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
+    };
     // What threads have copied for a round is there for all of them, and all have done the round before.
     const auto arrived = [&](Body& to, std::int64_t behind) {
       if (by_threads) to.push_back({Wait{static_cast<int>(behind)}});
@@ -476,8 +488,7 @@ class Expander {
       append(round,
              products.round(at(place), at(next_place), std::move(moves.by_threads), std::move(fence), std::move(then)),
              rest.front().origin);
-      result.push_back(loop_over(chunk, Bind::serial, std::move(round), std::move(goes_on)));
-      if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
+      all_rounds(std::move(round));
       return result;
     }
     arrived(round, distance - 1);
@@ -493,16 +504,15 @@ class Expander {
     append(round, boxes.awaited(now, place), boxes_origin);
     rest = shifted(std::move(rest), size, place);
     mma = rest.size() == 1 ? std::get_if<Mma>(&rest.front().node) : nullptr;
-    int sums = -1;
+    Body behind;
     if (mma != nullptr && tile_.of_groups()) {
       GroupProducts products(threads_, *mma, tile_);
       append(result, products.declared(), rest.front().origin);
       append(round, products.round(*mma, overlap), rest.front().origin);
       for (auto& move : next) append(round, std::move(move));
-      sums = mma->accumulator;
+      if (overlap) behind.push_back({Wait{0, mma->accumulator}});
       // Fragments of the next round are not read before those of this one, so that all products before have ended.
-      const bool waits = !overlap || !tile_.atom->holds_a;
-      if (waits) round.push_back({Wait{overlap ? 1 : 0, sums}});
+      if (!overlap || !tile_.atom->holds_a) round.push_back({Wait{overlap ? 1 : 0, mma->accumulator}});
     } else if (mma != nullptr) {
       // Between the first fragments and later ones: shared memory takes its requests in their order.
       append(round, multiplied(threads_, *mma, tile_, std::move(next)), rest.front().origin);
@@ -511,16 +521,7 @@ class Expander {
       append(round, sequence(rest, false));
     }
     if (chunks > 1 && by_threads) round.push_back({Commit{}});
-    auto tile = tiles == nullptr ? Body{} : sequence(tiles->before, false);
-    tile.push_back(loop_over(chunk, Bind::serial, std::move(round), std::move(goes_on)));
-    if (overlap && sums >= 0) tile.push_back({Wait{0, sums}});
-    if (tiles == nullptr) {
-      append(result, std::move(tile));
-    } else {
-      append(tile, sequence(tiles->after, false));
-      result.push_back(loop_over(tiles->loop->var, Bind::serial, std::move(tile), tiles->loop->when));
-    }
-    if (repeats_ > 0) result.push_back({Barrier{}});  // before the next pipeline begins, all have read
+    all_rounds(std::move(round), std::move(behind));
     return result;
   }
 

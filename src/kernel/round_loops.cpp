@@ -67,7 +67,7 @@ std::optional<TileLoop> tile_loop(const Loop& loop) {
     if (!tiles.rounds.empty()) return std::nullopt;
     tiles.rounds = nest_of(*rounds);
   }
-  if (tiles.rounds.empty() || tiles.rounds.back()->stages == 1 || tiles.rounds.back()->prefetch) return std::nullopt;
+  if (tiles.rounds.empty() || tiles.rounds.back()->stages == 1) return std::nullopt;
   return tiles;
 }
 

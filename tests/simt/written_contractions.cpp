@@ -541,6 +541,36 @@ const std::vector<WrittenContraction> kCases = {
      kAny,
      "tile a:64:16; tile d:16; tile c:8; order task d0 a0 serial a1 sum b c0; stage A at c0 async a c pad 4;"
      "stage B at c0 async c d pad 4; atom m16n8k8_f64 rows a columns d depth c warps 1x1 runs 1x1x1; pipeline c0 3"},
+    {"ad,db->ab",  // the next tile's first fragments are read before results are written, through shared memory
+     {{'a', 192}, {'b', 32}, {'d', 48}},
+     {DType::f64},
+     kOne,
+     kNone,
+     "tile a:192:64; tile c:32; tile b:16; order task a0 serial a1 sum b0; stage A at b0 async a b pad 4;"
+     "stage B at b0 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x1; store shared;"
+     "pipeline b0 3 prefetch"},
+    {"ad,db->ab",  // the same with copies between the steps of products, the last tiles missing and ragged
+     {{'a', 150}, {'b', 72}, {'d', 72}},
+     {DType::f64},
+     kAny,
+     kAny,
+     "tile a:128:32; tile c:72; tile b:24; order task a0 serial a1 sum b0; stage A at b0 async a b pad 4;"
+     "stage B at b0 async b c pad 4; atom m16n8k8_f64 rows a columns c depth b warps 2x1 runs 1x1x1;"
+     "pipeline b0 3 prefetch"},
+    {"ad,db->ab",  // the same by maps, of multiply-adds
+     {{'a', 128}, {'b', 64}, {'d', 48}},
+     {DType::f32},
+     kOne,
+     kNone,
+     "tile a:128:32; tile c:64; tile b:16; order task a0 serial a1 sum b0; stage A at b0 maps a b;"
+     "stage B at b0 maps b c; atom fma rows a columns c depth b warps 1x4 runs 4x4x1; pipeline b0 2"},
+    {"ad,db->ab",  // the same of fragments that are read ahead
+     {{'a', 128}, {'b', 64}, {'d', 48}},
+     {DType::f64},
+     kOne,
+     kNone,
+     "tile a:128:32; tile c:32; tile b:16; order task c0 a0 serial a1 sum b0; stage A at b0 maps a b;"
+     "stage B at b0 maps b c; atom m16n8k8_f64 rows a columns c depth b warps 1x2 runs 1x1x1; pipeline b0 3 prefetch"},
 };
 
 }  // namespace
