@@ -166,6 +166,25 @@ TEST_CASE("planned few tiles in turns are the interpreter's, without a fault") {
   }
 }
 
+TEST_CASE("planned tiles in turns of multiply-adds that wait for memory are the interpreter's") {
+  auto device = plan::GpuModel::of_capability(90);
+  device.multiprocessors = 1;
+  device.copy_GBs = 12;
+  for (const std::int64_t depth : {96, 100}) {
+    const auto problem =
+        simt::problem_of("acd,db->cba", {{'a', 192}, {'b', 24}, {'c', 24}, {'d', depth}}, {DType::f32});
+    const auto program = ir::canonicalise(ir::lower(problem));
+    const auto best = plan::best_contraction(program, device)->whole();
+    INFO(best.schedule.name);
+    CHECK(best.schedule.name.find(" turns ") != std::string::npos);
+    CHECK(best.counts->rounds > 1);
+    simt::ContractionCase kernel(program, best.schedule.directives);
+    INFO(kernel.source.text);
+    CHECK(kernel.launch.tasks < static_cast<std::int64_t>(best.counts->blocks));
+    CHECK(kernel.wrong(1).empty());
+  }
+}
+
 TEST_CASE("products in tf32, and in two parts of it, stay within their bounds") {
   const auto problem = simt::problem_of("ad,db->ab", {{'a', 40}, {'b', 24}, {'d', 72}}, {DType::f32});
   const std::string start =

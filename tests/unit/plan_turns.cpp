@@ -85,6 +85,36 @@ TEST_CASE("two warp groups make tiles in turns where no multiprocessor has more 
   CHECK(kernel::print(chosen(5000, DType::bf16)).find(" serial ") == std::string::npos);
 }
 
+TEST_CASE("multiply-adds that wait for memory make tiles in turns where no multiprocessor has more of them for it") {
+  const auto device = plan::GpuModel::of_capability(90);
+  const auto chosen = [&](const char* spec, const std::vector<std::vector<std::int64_t>>& extents, DType type) {
+    const auto program = tests::contraction(spec, extents, type);
+    auto found = plan::best_contraction(program, device)->whole();
+    const auto listed = plan::with_maps(program, device, plan::contraction_candidates(program, device));
+    INFO(found.schedule.name);
+    CHECK(std::any_of(listed.begin(), listed.end(),
+                      [&](const plan::Candidate& one) { return one.schedule.name == found.schedule.name; }));
+    CHECK(found.counts->rounds > 1);
+    CHECK(found.counts->turns == 1);  // counted as without
+    CHECK((kernel::print(found.schedule).find(" serial ") != std::string::npos) ==
+          (found.schedule.name.find(" turns ") != std::string::npos));
+    return found.schedule.name;
+  };
+  // Small matrices of columns beside long ones of rows (intensli01 and 04 of tccg48_f32).
+  const auto first = chosen("acd,db->cba", {{384, 376, 384}, {384, 24}, {376, 24, 384}}, DType::f32);
+  CHECK(first.find(" turns 2") != std::string::npos);
+  CHECK(chosen("dabe,ec->dcba", {{84, 96, 84, 96}, {96, 24}, {84, 24, 84, 96}}, DType::f32).find(" turns 3") !=
+        std::string::npos);
+  // Some multiprocessors would have a tile more. On an H200 it took 1.05 times as long.
+  CHECK(chosen("acd,db->cba", {{256, 1024, 192}, {192, 16}, {1024, 16, 256}}, DType::f32).find(" turns ") ==
+        std::string::npos);
+  // Products take longer than memory; in f64 as many kernels took longer as took less.
+  CHECK(chosen("ab,cb->ac", {{4096, 4096}, {4096, 4096}, {4096, 4096}}, DType::f32).find(" turns ") ==
+        std::string::npos);
+  CHECK(chosen("acd,db->cba", {{312, 296, 312}, {312, 24}, {296, 24, 312}}, DType::f64).find(" turns ") ==
+        std::string::npos);
+}
+
 TEST_CASE("blocks make a few tiles in turns of short sums whose results are most of the bytes") {
   const auto device = plan::GpuModel::of_capability(90);
   const auto best = [&](std::int64_t depth, DType type, Precision precision) {

@@ -144,10 +144,16 @@ class ContractionEnumerator {
     std::sort(priced.begin(), priced.end(), [](const PricedCut& x, const PricedCut& y) {
       return std::pair(x.cut.seconds, x.number) < std::pair(y.cut.seconds, y.number);
     });
-    auto turned = in_few_turns(contraction_, counts_, room_, device_, priced.front().cut, [&](const Cut& cut) {
-      return contraction_time(counts_of(cut, row_copies(cut), column_copies(cut)), device_).total;
-    });
-    if (!turned) turned = in_equal_waves(contraction_, counts_, room_, device_, priced.front().cut);
+    const auto& first = priced.front().cut;
+    const auto time_of = [&](const Cut& cut) {
+      return contraction_time(counts_of(cut, row_copies(cut), column_copies(cut)), device_);
+    };
+    auto turned =
+        in_few_turns(contraction_, counts_, room_, device_, first, [&](const Cut& cut) { return time_of(cut).total; });
+    if (!turned) {
+      const bool by_memory = contraction_.fma && time_of(first).by_memory();
+      turned = in_equal_waves(contraction_, counts_, room_, device_, first, by_memory);
+    }
     if (turned) priced.insert(priced.begin(), {*turned, 0});
     best_seconds_ = best_.emplace(priced.front().cut).seconds;
   }

@@ -177,9 +177,13 @@ class GpuContraction {
     return follows_result && !groups && !rounded && products == 1 && !is_complex(type) && cut.share.blocks == 1 &&
            cut.turns == 1 && cut.rounds() == 1;
   }
-  /// Whether they may where none waits longer for it: of two warp groups, of sums of several rounds.
-  bool takes_equal_waves(const Cut& cut) const {
-    return groups && cut.spread.warps() == 8 && cut.share.blocks == 1 && cut.turns == 1 && cut.rounds() > 1;
+  /// Whether they may where none waits longer for it, of sums of several rounds: of two warp groups, or of
+  /// multiply-adds in f32 that wait for memory.
+  ///   by_memory  whether memory takes the longest
+  bool takes_equal_waves(const Cut& cut, bool by_memory) const {
+    const bool gains =
+        groups ? cut.spread.warps() == 8 : by_memory && fma && operations == 1 && products == 1 && type == DType::f32;
+    return gains && cut.share.blocks == 1 && cut.turns == 1 && cut.rounds() > 1;
   }
   /// The loop over blocks along which warp groups make tiles in turns: the one of most tiles along the operand that the
   /// second cache does not keep. Nothing where there is none.

@@ -160,9 +160,9 @@ std::optional<Cut> in_few_turns(const GpuContraction& contraction, const CutCoun
 }
 
 std::optional<Cut> in_equal_waves(const GpuContraction& contraction, const CutCounts& counts, const BlockRoom& room,
-                                  const GpuModel& device, const Cut& cut) {
+                                  const GpuModel& device, const Cut& cut, bool by_memory) {
   constexpr std::int64_t kMost = 4;
-  if (!contraction.takes_equal_waves(cut)) return {};
+  if (!contraction.takes_equal_waves(cut, by_memory) || cut.spread.warps() < kLeastWarps) return {};
   const auto loops = contraction.block_loops(cut);
   if (loops.empty()) return {};
   const bool in_groups = !loops.back().name.ends_with('0');
@@ -173,12 +173,16 @@ std::optional<Cut> in_equal_waves(const GpuContraction& contraction, const CutCo
       cut.resident)
     return {};
   const auto tiles = static_cast<std::int64_t>(counts.blocks(*cut.rows, *cut.columns));
-  const auto places = static_cast<std::int64_t>(cut.resident * device.multiprocessors);
+  const auto multiprocessors = static_cast<std::int64_t>(device.multiprocessors);
   for (auto n = std::min(kMost, loop.count); n > 1; --n) {
     const auto rest = loop.count % n, others = tiles / loop.count;
     if (rest > 0 && contraction.batches > 1) continue;  // loops over batches are outside
     const auto short_ones = rest > 0 ? others : 0;
-    if (most_tiles(loop.count / n * others, n, short_ones, rest, places) > tiles::parts(tiles, places)) continue;
+    // Of the room for a block, and of a multiprocessor, which may have fewer blocks than there is room for.
+    const auto has_more = [&](std::int64_t places) {
+      return most_tiles(loop.count / n * others, n, short_ones, rest, places) > tiles::parts(tiles, places);
+    };
+    if (has_more(cut.resident * multiprocessors) || has_more(multiprocessors)) continue;
     auto way = cut;
     way.turns = n;
     way.turning = static_cast<std::size_t>(&loop - loops.data());

@@ -1,7 +1,8 @@
 // Blocks that make several tiles in turns: what those do not move of the operands is copied once and stays, while a
 // pipeline copies the other one's part for the next tiles. As many blocks as a GPU has room for at once where that is a
 // small operand, or of warp groups, which copy both round by round, on from tile to tile; several times as many of
-// others, and of two warp groups as many as leave no multiprocessor more tiles.
+// others, and of two warp groups, or of multiply-adds that wait for memory, as many as leave no multiprocessor more
+// tiles.
 #pragma once
 
 #include <functional>
@@ -34,14 +35,18 @@ std::optional<Cut> in_few_turns(const GpuContraction& contraction, const CutCoun
                                 const GpuModel& device, const Cut& cut,
                                 const std::function<double(const Cut&)>& seconds);
 
-/// A cut of two warp groups whose blocks make up to four tiles in turns, of sums of several rounds, where
-/// multiprocessors have no more tiles each than by a block for each tile; nothing elsewhere. Turns go along the
-/// outermost loop that is not in groups, so that blocks that run at once read and write what those of one tile each do.
-/// It is predicted to take as long as without. On an H200, plans without and with turns one after the other: eight of
-/// bench/problems/gemm.csv in bf16 took 0.94 to 1.015 of the time (0.976 in the geometric mean), eight in tf32 0.93 to
-/// 1.04 (0.984). By three and four warp groups 22 kernels took 0.93 to 1.14, 57 tiles of f64 0.92 to 1.18 (1.013), so
-/// that these are left as they are.
+/// A cut of two warp groups, or of multiply-adds in f32 that wait for memory, whose blocks make up to four tiles in
+/// turns, of sums of several rounds, where multiprocessors have no more tiles each than by a block for each tile;
+/// nothing elsewhere. Turns go along the outermost loop that is not in groups, so that blocks that run at once read and
+/// write what those of one tile each do. It is predicted to take as long as without. On an H200, plans without and with
+/// turns one after the other: eight of bench/problems/gemm.csv in bf16 took 0.94 to 1.015 of the time (0.976 in the
+/// geometric mean), eight in tf32 0.93 to 1.04 (0.984); nine by multiply-adds that wait for memory (three of
+/// tccg48_f32, four of talsh300, two made up) 0.90 to 1.025 (0.957). Left as they are: three and four warp groups (22
+/// kernels 0.93 to 1.14), other multiply-adds (17 kernels 0.96 to 1.18, 1.055), those of which a multiprocessor would
+/// have more tiles though the room for a block had not (0.985 to 1.12, 1.041), and f64 (32 kernels, half of them of
+/// fragments that are read ahead, 0.93 to 1.10, 1.001; blocks that have a multiprocessor each 0.986 to 1.034).
+///   by_memory  whether memory takes the longest of what a cut does
 std::optional<Cut> in_equal_waves(const GpuContraction& contraction, const CutCounts& counts, const BlockRoom& room,
-                                  const GpuModel& device, const Cut& cut);
+                                  const GpuModel& device, const Cut& cut, bool by_memory);
 
 }  // namespace ricci::plan

@@ -1,6 +1,7 @@
 // What a contraction by tiles is predicted to take on a GPU: the times that its counts make.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct ContractionTime {
   double alone = 0;  ///< each block as if nothing ran beside it, over the blocks that do
   double stores = 0, launch = 0;
   double total = 0;
+
+  /// Whether memory takes the longest.
+  bool by_memory() const { return memory >= std::max({cache, first_cache, products, shared, issue, alone, stores}); }
 };
 ContractionTime contraction_time(const ContractionCounts& counts, const GpuModel& device);
 
