@@ -16,6 +16,7 @@ struct ChainTiles {
   int warps = 1;                       ///< which share the rows
   int stages = 2;                      ///< places of what is staged
   int blocks = 1;                      ///< of a multiprocessor, for whose registers there is room
+  bool groups = false;                 ///< warp groups multiply, four warps each, and tensor maps copy
 };
 /// The directives that say them.
 Directives chain_directives(const Chain& chain, const ChainTiles& tiles);
@@ -23,10 +24,17 @@ Directives chain_directives(const Chain& chain, const ChainTiles& tiles);
 ChainTiles chain_tiles(const Chain& chain, const Directives& directives);
 /// What parts rows of so many elements in shared memory: odd numbers of 16 bytes meet in no bank.
 int chain_padding(std::int64_t along);
-/// The atoms of its products; empty: there is none of that type.
-std::string chain_atom(const Chain& chain, ir::NodeId factor);
+/// The atom of a product with that second factor, by mma.sync or by warp groups.
+std::string chain_atom(const Chain& chain, ir::NodeId factor, bool groups);
 /// The rule that keeps tensor cores from a chain: sizes of atoms, and rows of 16 bytes in memory; empty: none.
 std::string chain_layout_fault(const Chain& chain);
+
+/// Elements of a row of shared memory that a warp group reads, of so many neighbours: 64, 32 or 16; 0: none.
+std::int64_t chain_row(std::int64_t along);
+/// What copies a round's columns of a factor (y or v), a box for each row of shared memory.
+TensorMap chain_map(const Chain& chain, ir::NodeId factor, std::int64_t columns);
+/// The rule that keeps warp groups from a chain with so many columns in a round; empty: none.
+std::string chain_group_fault(const Chain& chain, std::int64_t columns);
 
 /// Its tree of native statements; of fewer directives than all an empty one. Throws PlanError naming the directive
 /// whose rule does not hold.

@@ -1,6 +1,7 @@
 // What directives of a chain say, and the rules between them.
 #include <fmt/format.h>
 
+#include "kernel/atoms.hpp"
 #include "kernel/build_chain.hpp"
 #include "ricci/error.hpp"
 
@@ -29,7 +30,9 @@ ChainTiles chain_tiles(const Chain& chain, const Directives& directives) {
     } else if (d.kind == Kind::atom) {
       if (++atoms > 2) refuse(d, "a chain has two products");
       const auto factor = atoms == 1 ? chain.y : chain.v;
-      if (d.subject != chain_atom(chain, factor)) refuse(d, "its factors are of another type");
+      if (atoms == 1) tiles.groups = d.subject == chain_atom(chain, factor, true);
+      if (d.subject != chain_atom(chain, factor, tiles.groups)) refuse(d, "its factors are of another type");
+      if (tiles.groups && d.warps[0] % kGroupWarps != 0) refuse(d, "a warp group has four warps");
       if (d.warps[1] != 1 || (warped && d.warps[0] != tiles.warps)) refuse(d, "warps share the rows, of both products");
       tiles.warps = d.warps[0];
       tiles.blocks = d.blocks;
@@ -47,8 +50,9 @@ ChainTiles chain_tiles(const Chain& chain, const Directives& directives) {
   return tiles;
 }
 
-std::string chain_atom(const Chain& chain, ir::NodeId factor) {
-  return chain.node(factor).type == DType::bf16 ? "m16n8k16_bf16" : "m16n8k16_f16";
+std::string chain_atom(const Chain& chain, ir::NodeId factor, bool groups) {
+  const auto type = ricci::name(chain.node(factor).type);
+  return fmt::format("{}_{}", groups ? "wgmma_rs" : "m16n8k16", type);
 }
 
 std::string chain_layout_fault(const Chain& chain) {
@@ -95,9 +99,9 @@ Directives chain_directives(const Chain& chain, const ChainTiles& tiles) {
     stage.kind = Kind::stage;
     stage.subject = operand(load);
     stage.at = name(chain.columns) + "0";
-    stage.space = "async";
+    stage.space = tiles.groups ? "maps" : "async";
     stage.loops = {{"", {name(chain.columns), name(along)}}};
-    stage.padding = chain_padding(indices[nth(along)].extent);
+    if (!tiles.groups) stage.padding = chain_padding(indices[nth(along)].extent);
     made.push_back(std::move(stage));
   }
   Directive pipeline;
@@ -108,7 +112,7 @@ Directives chain_directives(const Chain& chain, const ChainTiles& tiles) {
   for (const bool first : {true, false}) {
     Directive atom;
     atom.kind = Kind::atom;
-    atom.subject = chain_atom(chain, first ? chain.y : chain.v);
+    atom.subject = chain_atom(chain, first ? chain.y : chain.v, tiles.groups);
     atom.loops = {{"rows", {name(chain.rows)}},
                   {"columns", {name(first ? chain.columns : chain.values)}},
                   {"depth", {name(first ? chain.depth : chain.columns)}}};

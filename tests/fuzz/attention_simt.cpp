@@ -22,7 +22,7 @@ using namespace ricci;
 namespace {
 
 struct Counts {
-  int chains = 0;
+  int chains = 0, groups = 0;  ///< in all; by warp groups
 };
 
 void check(std::uint64_t seed, Counts& counts) {
@@ -37,11 +37,11 @@ void check(std::uint64_t seed, Counts& counts) {
   const auto list = plan::chain_candidates(program, plan::GpuModel::of_capability(90));
   if (made->steps.size() != 1 || list.empty()) return;
   ++counts.chains;
-
   auto memory = fuzz::tensors_of(lowered, random);
   auto& [lines, areas, pointers] = memory;
   const auto want = fuzz::expected(lowered, pointers, {});
   const auto& schedule = list[random() % list.size()].schedule;
+  if (kernel::has_maps(schedule.directives)) ++counts.groups;
   INFO(kernel::print(schedule));
   kernel::verify(schedule, program, kernel::Target::cuda);
   if (const auto fault = fuzz::run_schedule(step, program, schedule, areas, {}, seed); !fault.empty()) FAIL(fault);
@@ -67,9 +67,12 @@ TEST_CASE("random programs of attention, in one kernel, are the interpreter's, w
       FAIL("seed " << first + static_cast<std::uint64_t>(n) << ": " << error.what());
     }
   }
-  std::printf("%d random programs of attention from seed %llu on the simulator: %d as one chain\n", count,
-              static_cast<unsigned long long>(first), counts.chains);
+  std::printf(
+      "%d random programs of attention from seed %llu on the simulator: %d as one chain, %d of these by warp "
+      "groups\n",
+      count, static_cast<unsigned long long>(first), counts.chains, counts.groups);
   if (fuzz::enough(count)) CHECK(counts.chains > count / 2);
+  if (fuzz::enough(count)) CHECK(counts.groups > count / 8);
 }
 
 }  // namespace attention_simt_test

@@ -90,8 +90,13 @@ void Machine::on_multiply_group_held(const char* atom, unsigned times, void* sum
   product.own = a;
   product.held.assign(own, own + bytes);
   product.rows.assign(rows, rows + std::size_t{kMembers} * bytes / sizeof(std::uint32_t));
-  const auto fenced = lane.fenced.find(a);
-  if (fenced == lane.fenced.end() || fenced->second != product.held)
+  // Of several fragments, which one fence is of, it is a part.
+  const auto holds = [&](const auto& fence) {
+    const auto* first = static_cast<const std::byte*>(fence.first);
+    return own >= first && own + bytes <= first + fence.second.size() &&
+           std::equal(product.held.begin(), product.held.end(), fence.second.begin() + (own - first));
+  };
+  if (std::none_of(lane.fenced.begin(), lane.fenced.end(), holds))
     m.refuse(FaultKind::unfenced_product, line, "what its registers hold of a factor has no fence");
   m.issue(std::move(product), b);
 }

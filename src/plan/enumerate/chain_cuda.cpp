@@ -40,6 +40,16 @@ class ChainEnumerator {
         }
       }
     }
+    if (device_.sm == kernel::find_atom(kernel::chain_atom(chain_, chain_.y, true))->sm) {
+      for (const int warps : {4, 8, 12}) {
+        for (const std::int64_t rows : {16, 32}) {
+          for (const std::int64_t columns : {64, 96, 128}) {
+            if (!kernel::chain_group_fault(chain_, columns).empty()) continue;
+            for (const int stages : {2, 3}) add({rows * warps, columns, warps, stages, 1, true});
+          }
+        }
+      }
+    }
     sort_by_time(list_);
     return std::move(list_);
   }
@@ -97,22 +107,27 @@ class ChainEnumerator {
     const auto depth = chain_.program.indices[kernel::nth(chain_.depth)].extent,
                values = chain_.program.indices[kernel::nth(chain_.values)].extent;
     const auto row_tiles = tiles.rows / tiles.warps / 16, score_tiles = tiles.columns / 8;
-    const auto registers = row_tiles * (depth / 4 + 4 * score_tiles + values / 2 + std::int64_t{4} * chain_.parts + 6) +
-                           std::max(2 * score_tiles, values / 4) + kOwn;
+    // Warp groups take no fragments of second operands, and their weights stand where scores were.
+    const auto fragments = tiles.groups ? 0 : std::max(2 * score_tiles, values / 4);
+    const auto weights = tiles.groups ? 4 : 4 * chain_.parts;
+    const auto registers = row_tiles * (depth / 4 + 4 * score_tiles + values / 2 + weights + 6) + fragments + kOwn;
     const auto shared = tiles.stages * tiles.columns * (depth + values + 2 * kPad) * 2;
     if (registers > kMost || shared > device_.shared_bytes_per_block) return;
     const auto by_registers = kMultiprocessorParts * warps_of_part(static_cast<int>(registers)) / tiles.warps;
     const auto by_shared = device_.shared_bytes_per_multiprocessor / (shared + kReservedBytes);
     tiles.blocks = static_cast<int>(std::min({by_registers, by_shared, std::int64_t{16} / tiles.warps}));
     if (tiles.blocks < 1) return;
-    const auto atom = kernel::chain_atom(chain_, chain_.y);
+    const auto atom = kernel::chain_atom(chain_, chain_.y, tiles.groups);
     const double scores = static_cast<double>(tiles.rows * tiles.columns);
-    const double rate = kOfRate * pipe_rate(device_.sm, kernel::find_atom(atom), DType::f32, 1);
+    const double rate = (tiles.groups ? 1 : kOfRate) * pipe_rate(device_.sm, kernel::find_atom(atom), DType::f32, 1);
     const double cycles = scores * static_cast<double>(depth + chain_.parts * values) / rate;
     const double powers = scores / kPowers;
     const double issued = scores * operations_ / 128 + static_cast<double>(tiles.rows * values) / 128;
     const double staged = static_cast<double>(tiles.columns * (depth + values) * 2);
-    const double read = kOfShared * (tiles.warps + 1) * staged / 128;
+    // Each warp reads what is staged, or each tile of rows of a warp group.
+    const double readers =
+        tiles.groups ? static_cast<double>(row_tiles * tiles.warps) / kernel::kGroupWarps : tiles.warps;
+    const double read = (tiles.groups ? 1 : kOfShared) * (readers + 1) * staged / 128;
     const auto [all, longest] = rounds(tiles);
     const double speed = device_.multiprocessors * device_.clock_MHz;
     const auto us = [&](double of_round) { return products_ * all * of_round / speed; };
