@@ -96,7 +96,7 @@ bf16_ab_ch_ah_to_cb_80x16x80x80x80x16x16x16(const bf16* __restrict__ A, const bf
   #pragma unroll 1
   for (int d0 = 0; d0 < 3 && 64 * c_tile + 32 * d0 - 127 < 1; ++d0) {
     const int place = opaque(d0) % 2;
-    const int next_place = opaque(d0 + 1) % 2;
+    const int next_place = -place + 1;
     wait_async<0>();
     __syncthreads();
     if (d0 < 2 && 64 * c_tile + 32 * d0 - 95 < 1) {

@@ -65,7 +65,7 @@ class ChainEnumerator {
   static constexpr double kOfParts = 2.5;                   ///< more where weights are the sums of two numbers
   static constexpr double kPowers = 16;                     ///< of a multiprocessor in a cycle
   static constexpr double kOfRound = 400, kOfBlock = 2500;  ///< cycles that a block waits
-  static constexpr int kOwn = 44, kMost = 255;              ///< registers
+  static constexpr int kOwn = 44, kOwnOfGroups = 16, kOfRests = 20, kMost = 255;  ///< registers
   static constexpr std::int64_t kPad = 8;
 
   double extent(int q) const { return static_cast<double>(chain_.program.indices[kernel::nth(q)].extent); }
@@ -109,8 +109,9 @@ class ChainEnumerator {
     const auto row_tiles = tiles.rows / tiles.warps / 16, score_tiles = tiles.columns / 8;
     // Warp groups take no fragments of second operands, and their weights stand where scores were.
     const auto fragments = tiles.groups ? 0 : std::max(2 * score_tiles, values / 4);
-    const auto weights = tiles.groups ? 4 : 4 * chain_.parts;
-    const auto registers = row_tiles * (depth / 4 + 4 * score_tiles + values / 2 + weights + 6) + fragments + kOwn;
+    const auto weights = tiles.groups ? 4 + kOfRests * (chain_.parts - 1) : 4 * chain_.parts;
+    const auto registers = row_tiles * (depth / 4 + 4 * score_tiles + values / 2 + weights + 6) + fragments +
+                           (tiles.groups ? kOwnOfGroups : kOwn);
     const auto shared = tiles.stages * tiles.columns * (depth + values + 2 * kPad) * 2;
     if (registers > kMost || shared > device_.shared_bytes_per_block) return;
     const auto by_registers = kMultiprocessorParts * warps_of_part(static_cast<int>(registers)) / tiles.warps;
