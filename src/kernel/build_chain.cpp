@@ -67,7 +67,7 @@ Kernel ChainBuilder::build() {
     warp_ = digit("warp", kWarp, 0);
     group_ = digit("group", kMembers, kWarp / kMembers);
     member_ = digit("member", 1, kMembers);
-    fragments();
+    if (!tiles_.groups) fragments();
     declare();
     rounds();
     results();
@@ -413,7 +413,7 @@ Kernel build_chain(const ir::Program& program, const Chain& chain, const Directi
   if (target != Target::cuda) throw PlanError("schedule: chains of two products are kernels for a GPU");
   const auto tiles = chain_tiles(chain, directives);
   if (const auto rule = chain_layout_fault(chain); !rule.empty()) throw PlanError("schedule: " + rule);
-  if (const auto rule = tiles.groups ? chain_group_fault(chain, tiles.columns) : ""; !rule.empty())
+  if (const auto rule = tiles.groups ? chain_group_fault(chain, tiles) : ""; !rule.empty())
     refuse(directives.back(), rule);
   const auto stated = chain_directives(chain, tiles);
   for (std::size_t k = 0; k < directives.size(); ++k) {

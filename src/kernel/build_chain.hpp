@@ -9,6 +9,7 @@ namespace ricci::kernel {
 
 /// Of the atom of both products; elements of 16 bytes, which copies move.
 inline constexpr std::int64_t kChainRows = 16, kChainColumns = 8, kChainDepth = 16, kChainChunk = 8;
+inline constexpr std::int64_t kChainGroupRows = 64;  ///< of a warp group
 
 /// The numbers that directives of a chain say.
 struct ChainTiles {
@@ -31,10 +32,10 @@ std::string chain_layout_fault(const Chain& chain);
 
 /// Elements of a row of shared memory that a warp group reads, of so many neighbours: 64, 32 or 16; 0: none.
 std::int64_t chain_row(std::int64_t along);
-/// What copies a round's columns of a factor (y or v), a box for each row of shared memory.
-TensorMap chain_map(const Chain& chain, ir::NodeId factor, std::int64_t columns);
-/// The rule that keeps warp groups from a chain with so many columns in a round; empty: none.
-std::string chain_group_fault(const Chain& chain, std::int64_t columns);
+/// What copies so many rows (of x) or columns (of y and v) of a factor.
+TensorMap chain_map(const Chain& chain, ir::NodeId factor, std::int64_t lines);
+/// The rule that keeps warp groups from a chain with such tiles; empty: none.
+std::string chain_group_fault(const Chain& chain, const ChainTiles& tiles);
 
 /// Its tree of native statements; of fewer directives than all an empty one. Throws PlanError naming the directive
 /// whose rule does not hold.

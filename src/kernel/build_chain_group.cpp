@@ -1,6 +1,9 @@
-// Chains by warp groups: tensor maps copy a round's columns, and products read them out of shared memory. Rows of the
-// block are in registers, as weights are.
+// Chains by warp groups: tensor maps copy the block's rows and a round's columns, and products read them out of shared
+// memory, but for weights, which are in registers. So are no rows of the block: NVRTC 13.0 takes registers of a first
+// operand that all rounds read for weights, as if they were read no more.
 #include <fmt/format.h>
+
+#include <utility>
 
 #include "kernel/atoms.hpp"
 #include "kernel/chain_builder.hpp"
@@ -16,12 +19,13 @@ class GroupChain final : public ChainBuilder {
  private:
   void stage(Staged& staged) override {
     staged.row = chain_row(staged.along);
-    auto map = chain_map(chain_, staged.load, tiles_.columns);
+    const auto lines = lines_of(staged);
+    auto map = chain_map(chain_, staged.load, lines);
     Array array;
     array.name = names_.fresh(operand(staged.load) + "_tile");
     array.type = map.type;
     array.space = Space::shared;
-    array.shape = {tiles_.stages * tiles_.columns * staged.along};
+    array.shape = {(staged.load == chain_.x ? 1 : tiles_.stages) * lines * staged.along};
     array.alignment = kMatrixBlock;
     array.swizzle = swizzle_of_rows(map.row_bytes, map.type);
     map.name = names_.fresh(operand(staged.load) + "_map");
@@ -38,8 +42,12 @@ class GroupChain final : public ChainBuilder {
     array.shape = {tiles_.stages};
     arrived_ = kernel_.add_array(std::move(array));
     by_one({}, [&] { body_.add(Counters{arrived_}); });
-    body_.add(Fence{x_});
+    x_rows_ = {.load = chain_.x, .along_index = chain_.depth, .along = extent(chain_.depth)};
+    stage(x_rows_);
+    if (tiles_.warps > kGroupWarps) warp_group_ = digit("warp_group", std::int64_t{kGroupWarps} * kWarp, 0);
   }
+  /// Rows of shared memory that a box has: of the block, or of a round.
+  std::int64_t lines_of(const Staged& staged) const { return staged.load == chain_.x ? tiles_.rows : tiles_.columns; }
   template <class Write>
   void by_one(std::vector<Condition> when, const Write& write) {
     when.insert(when.begin(), {Affine::of(thread_), 1});
@@ -48,21 +56,29 @@ class GroupChain final : public ChainBuilder {
     body_.close();
   }
 
+  /// The first round's, before all others, with the block's rows.
   void copied(const Affine& round, const Affine& place, std::vector<Condition> when) override {
+    std::vector<const Staged*> all = {&y_, &v_};
+    if (!std::exchange(begun_, true)) all.insert(all.begin(), &x_rows_);
     by_one(std::move(when), [&] {
       const Access counter{arrived_, {place}};
-      body_.add(Expect{counter, tiles_.columns * (y_.along + v_.along) * size_of(kernel_.array(y_.array).type)});
-      for (const auto* staged : {&y_, &v_}) {
+      std::int64_t bytes = 0;
+      for (const auto* staged : all) bytes += lines_of(*staged) * staged->along * size_of(kernel_.array(y_.array).type);
+      body_.add(Expect{counter, bytes});
+      for (const auto* staged : all) {
+        const auto lines = lines_of(*staged);
+        const bool of_x = staged == &x_rows_;
+        const auto line = of_x ? tiles_.rows * row_tile_ : tiles_.columns * round;
         for (std::int64_t first = 0; first < staged->along; first += staged->row) {
-          const auto to = tiles_.columns * staged->along * place + Affine(tiles_.columns * first);
-          body_.add(BoxCopy{{staged->array, {to}}, staged->map, coordinates(*staged, round, first), counter});
+          const auto to = (of_x ? Affine(0) : lines * staged->along * place) + Affine(lines * first);
+          body_.add(BoxCopy{{staged->array, {to}}, staged->map, coordinates(*staged, line, first), counter});
         }
       }
     });
   }
-  /// Of the first element of a round's box, in the order of chain_map().
-  std::vector<Affine> coordinates(const Staged& staged, const Affine& round, std::int64_t first) const {
-    std::vector<Affine> at = {Affine(first), tiles_.columns * round};
+  /// Of the first element of a box, in the order of chain_map().
+  std::vector<Affine> coordinates(const Staged& staged, const Affine& line, std::int64_t first) const {
+    std::vector<Affine> at = {Affine(first), line};
     for (const int q : chain_.batch) {
       if (chain_.node(staged.load).offset.coefficient[nth(q)] != 0) at.push_back(places_[nth(q)]);
     }
@@ -79,33 +95,32 @@ class GroupChain final : public ChainBuilder {
 
   /// A digit of matrices.
   Digit digit_of(std::int64_t extent) { return {kernel_.add_var(inner("matrix"), extent), extent}; }
-  /// The second operand of a product: along its depth (y), or along its own side (v).
-  StagedMatrices matrices(const Staged& staged, const Affine& place, bool along_depth) {
-    const auto columns = digit_of(tiles_.columns), panel = digit_of(staged.along / staged.row),
-               within = digit_of(staged.row);
-    const auto at = tiles_.columns * staged.along * place + tiles_.columns * staged.row * Affine::of(panel.var) +
-                    staged.row * Affine::of(columns.var) + Affine::of(within.var);
-    const std::vector<Digit> across = {columns}, along = {panel, within};
-    return matrices_of(kernel_, {staged.array, {at}}, along_depth ? across : along, along_depth ? along : across,
-                       along_depth ? tiles_.columns : staged.along, kK);
+  /// An operand of a product: along its depth (x, y), or along its own side (v), of which an instruction has `side`.
+  StagedMatrices matrices(const Staged& staged, const Affine& place, bool along_depth, std::int64_t side) {
+    const auto lines = lines_of(staged);
+    const auto line = digit_of(lines), panel = digit_of(staged.along / staged.row), within = digit_of(staged.row);
+    const auto at = lines * staged.along * place + lines * staged.row * Affine::of(panel.var) +
+                    staged.row * Affine::of(line.var) + Affine::of(within.var);
+    const std::vector<Digit> across = {line}, along = {panel, within};
+    return matrices_of(kernel_, {staged.array, {at}}, along_depth ? across : along, along_depth ? along : across, side,
+                       kK);
   }
-  /// For each of the group's tiles of rows an instruction.
-  template <class First>
-  void products(ir::NodeId factor, int sums, const StagedMatrices& matrices, std::size_t step, const First& first) {
-    auto second = matrices.first;
-    second.start.index.front() = second.start.index.front() + Affine(matrices.steps[step]);
-    for (std::int64_t i = 0; i < row_tiles_; ++i)
-      body_.add(GroupMma{chain_atom(chain_, factor, true), {sums, {Affine(i)}}, first(i), second});
+  static SharedMatrix moved(SharedMatrix matrix, const Affine& by) {
+    auto& start = matrix.start.index.front();
+    start = start + by;
+    return matrix;
   }
-
   void scores(const Affine& place) override {
     scores_ = registers("score", DType::f32, {row_tiles_, score_tiles_, 4});
     body_.add(Declare{scores_, true});
-    const auto all = matrices(y_, place, true);
+    const auto first = matrices(x_rows_, Affine(0), true, kChainGroupRows),
+               second = matrices(y_, place, true, tiles_.columns);
     body_.add(Fence{scores_});
-    for (std::size_t step = 0; step < all.steps.size(); ++step) {
-      products(chain_.y, scores_, all, step,
-               [&](std::int64_t i) { return Access{x_, {Affine(i), Affine(static_cast<std::int64_t>(step))}, 2}; });
+    for (std::size_t step = 0; step < first.steps.size(); ++step) {
+      body_.add(GroupMma{chain_atom(chain_, chain_.y, true),
+                         {scores_, {Affine(0)}},
+                         moved(first.first, first.of_rows * warp_group_ + Affine(first.steps[step])),
+                         moved(second.first, Affine(second.steps[step]))});
     }
     body_.add(Commit{true});
     body_.add(Wait{0, scores_});
@@ -114,7 +129,7 @@ class GroupChain final : public ChainBuilder {
   /// Products of a step are under way while the next one's weights are made.
   void multiplied(const Affine& round, const Affine& place) override {
     const auto type = chain_.node(chain_.v).type;
-    const auto all = matrices(v_, place, false);
+    const auto all = matrices(v_, place, false, v_.along);
     body_.add(Fence{product_});
     for (std::size_t step = 0; step < all.steps.size(); ++step) {
       const auto weights = registers("weight", type, {row_tiles_, 4}, 2);
@@ -123,13 +138,19 @@ class GroupChain final : public ChainBuilder {
       for (const int part : {rests, weights}) {
         if (part < 0) continue;
         body_.add(Fence{part});
-        products(chain_.v, product_, all, step, [&](std::int64_t i) { return Access{part, {Affine(i)}, 2}; });
+        body_.add(GroupMma{chain_atom(chain_, chain_.v, true),
+                           {product_, {Affine(0)}},
+                           Access{part, {Affine(0)}, 2},
+                           moved(all.first, Affine(all.steps[step]))});
       }
       body_.add(Commit{true});
     }
     body_.add(Wait{0, product_});
   }
 
+  Staged x_rows_;
+  Affine warp_group_;
+  bool begun_ = false;
   int arrived_ = -1;
 };
 
@@ -142,32 +163,39 @@ std::int64_t chain_row(std::int64_t along) {
   return 0;
 }
 
-TensorMap chain_map(const Chain& chain, ir::NodeId factor, std::int64_t columns) {
+TensorMap chain_map(const Chain& chain, ir::NodeId factor, std::int64_t lines) {
   const auto& load = chain.node(factor);
   const auto extent = [&](int q) { return chain.program.indices[nth(q)].extent; };
   const auto step = [&](int q) { return load.offset.coefficient[nth(q)]; };
-  const int along = factor == chain.y ? chain.depth : chain.values;
+  const int along = factor == chain.v ? chain.values : chain.depth;
+  const int across = factor == chain.x ? chain.rows : chain.columns;
   TensorMap map;
   map.array = load.source;
   map.type = load.type;
   map.first = load.offset.constant;
   map.row_bytes = chain_row(extent(along)) * size_of(load.type);
-  map.dimensions = {{extent(along), 1, chain_row(extent(along))},
-                    {extent(chain.columns), step(chain.columns), columns}};
+  map.dimensions = {{extent(along), 1, chain_row(extent(along))}, {extent(across), step(across), lines}};
   for (const int q : chain.batch) {
     if (step(q) != 0) map.dimensions.push_back({extent(q), step(q), 1});
   }
   return map;
 }
 
-std::string chain_group_fault(const Chain& chain, std::int64_t columns) {
-  for (const auto factor : {chain.y, chain.v}) {
-    const auto along = chain.program.indices[nth(factor == chain.y ? chain.depth : chain.values)].extent;
+std::string chain_group_fault(const Chain& chain, const ChainTiles& tiles) {
+  if (tiles.warps % kGroupWarps != 0) return "a warp group has four warps";
+  if (tiles.rows != kChainRows * tiles.warps) return fmt::format("a warp group has {} rows", kChainGroupRows);
+  for (const auto factor : {chain.x, chain.y, chain.v}) {
+    const auto along = chain.program.indices[nth(factor == chain.v ? chain.values : chain.depth)].extent;
     if (chain_row(along) == 0)
       return fmt::format("a warp group reads rows of 32, 64 or 128 bytes, and none of {}", 2 * along);
     if (factor == chain.v && along > kMostGroupColumns)
       return fmt::format("an instruction of a warp group has {} columns at most", kMostGroupColumns);
-    if (auto rule = fault(chain_map(chain, factor, columns)); !rule.empty()) return rule;
+    const auto& buffer = chain.program.buffers[nth(chain.node(factor).source)];
+    if (buffer.alignment % kMapUnit != 0)
+      return fmt::format("{} begins at a multiple of {} bytes, and tensor maps need {}", buffer.name, buffer.alignment,
+                         kMapUnit);
+    if (auto rule = fault(chain_map(chain, factor, factor == chain.x ? tiles.rows : tiles.columns)); !rule.empty())
+      return rule;
   }
   return {};
 }

@@ -96,7 +96,7 @@ class ChainBuilder : protected ChainValues {
   Affine inside(Affine value, int q, bool ragged, int number = 0);
   Affine column(const Affine& round, const Affine& j, const Affine& e) const;
 
-  /// The block's rows of x: fragments that stay.
+  /// The block's rows of x, but of warp groups: fragments that stay.
   void fragments();
   void declare();
   /// The smallest or the largest value of a condition in a round of the block.
@@ -129,13 +129,13 @@ class ChainBuilder : protected ChainValues {
   Names names_;
   BodyWriter body_;
   Var thread_ = -1;
-  Affine member_;
+  Affine row_tile_, member_;
   int x_ = -1, product_ = -1, scores_ = -1;
   Staged y_, v_;
 
  private:
   std::map<std::string, std::string> inner_names_;
-  Affine row_tile_, warp_, group_;
+  Affine warp_, group_;
   int most_ = -1, shift_ = -1, weights_ = -1, rests_ = -1;
   std::vector<int> sums_;
 };

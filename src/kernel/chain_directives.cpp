@@ -1,7 +1,8 @@
 // What directives of a chain say, and the rules between them.
 #include <fmt/format.h>
 
-#include "kernel/atoms.hpp"
+#include <tuple>
+
 #include "kernel/build_chain.hpp"
 #include "ricci/error.hpp"
 
@@ -32,7 +33,6 @@ ChainTiles chain_tiles(const Chain& chain, const Directives& directives) {
       const auto factor = atoms == 1 ? chain.y : chain.v;
       if (atoms == 1) tiles.groups = d.subject == chain_atom(chain, factor, true);
       if (d.subject != chain_atom(chain, factor, tiles.groups)) refuse(d, "its factors are of another type");
-      if (tiles.groups && d.warps[0] % kGroupWarps != 0) refuse(d, "a warp group has four warps");
       if (d.warps[1] != 1 || (warped && d.warps[0] != tiles.warps)) refuse(d, "warps share the rows, of both products");
       tiles.warps = d.warps[0];
       tiles.blocks = d.blocks;
@@ -45,14 +45,14 @@ ChainTiles chain_tiles(const Chain& chain, const Directives& directives) {
       refuse_misplaced(d);
     }
   }
-  if (tiles.rows == 0 || tiles.columns == 0 || atoms != 2 || stages != 2 || !ordered)
+  if (tiles.rows == 0 || tiles.columns == 0 || atoms != 2 || stages < 2 || !ordered)
     throw PlanError("schedule: a chain has tiles of rows and columns, an order, two staged operands and two atoms");
   return tiles;
 }
 
 std::string chain_atom(const Chain& chain, ir::NodeId factor, bool groups) {
   const auto type = ricci::name(chain.node(factor).type);
-  return fmt::format("{}_{}", groups ? "wgmma_rs" : "m16n8k16", type);
+  return fmt::format("{}_{}", !groups ? "m16n8k16" : factor == chain.v ? "wgmma_rs" : "wgmma", type);
 }
 
 std::string chain_layout_fault(const Chain& chain) {
@@ -94,13 +94,16 @@ Directives chain_directives(const Chain& chain, const ChainTiles& tiles) {
   tasks.push_back(name(chain.rows) + "0");
   order.loops = {{"task", std::move(tasks)}, {"serial", {name(chain.columns) + "0"}}};
   made.push_back(std::move(order));
-  for (const auto& [load, along] : {std::pair{chain.y, chain.depth}, std::pair{chain.v, chain.values}}) {
+  for (const auto& [load, along, across] :
+       {std::tuple{chain.x, chain.depth, chain.rows}, std::tuple{chain.y, chain.depth, chain.columns},
+        std::tuple{chain.v, chain.values, chain.columns}}) {
+    if (load == chain.x && !tiles.groups) continue;
     Directive stage;
     stage.kind = Kind::stage;
     stage.subject = operand(load);
-    stage.at = name(chain.columns) + "0";
+    stage.at = name(across) + "0";
     stage.space = tiles.groups ? "maps" : "async";
-    stage.loops = {{"", {name(chain.columns), name(along)}}};
+    stage.loops = {{"", {name(across), name(along)}}};
     if (!tiles.groups) stage.padding = chain_padding(indices[nth(along)].extent);
     made.push_back(std::move(stage));
   }

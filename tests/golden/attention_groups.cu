@@ -22,38 +22,25 @@
 //            tile c:64
 //            tile d:32
 //            order task c0 serial d0
+//            stage B at c0 maps c h
 //            stage C at d0 maps d h
 //            stage A at d0 maps d b
 //            pipeline d0 2
-//            atom wgmma_rs_bf16 rows c columns d depth h warps 4x1 runs 1x1x1
+//            atom wgmma_bf16 rows c columns d depth h warps 4x1 runs 1x1x1
 //            atom wgmma_rs_bf16 rows c columns b depth d warps 4x1 runs 1x1x1
 // reproduce  RICCI_ACCEPT=1 ctest -R golden, from tests/golden/attention_groups.case
 extern "C" __global__ void __launch_bounds__(128, 1)
-bf16_ab_ch_ah_to_cb_80x16x80x80x80x16x16x16(const bf16* __restrict__ A, const bf16* __restrict__ B, const bf16* __restrict__ C, bf16* __restrict__ D, const __grid_constant__ TensorMap C_map, const __grid_constant__ TensorMap A_map)
+bf16_ab_ch_ah_to_cb_80x16x80x80x80x16x16x16(const bf16* __restrict__ A, const bf16* __restrict__ B, const bf16* __restrict__ C, bf16* __restrict__ D, const __grid_constant__ TensorMap C_map, const __grid_constant__ TensorMap A_map, const __grid_constant__ TensorMap B_map)
 {
   __shared__ __align__(1024) bf16 C_tile[1024];
   __shared__ __align__(1024) bf16 A_tile[1024];
+  __shared__ __align__(1024) bf16 B_tile[1024];
   __shared__ __align__(128) u64 arrived[2];
   const int c_tile = blockIdx.x;
   const int t = threadIdx.x;
   const int warp = t / 32;
   const int group = t / 4 % 8;
   const int member2 = t % 4;
-  u32 B_rows[1][1][4];
-  #pragma unroll
-  for (int i = 0; i < 1; ++i) {
-    #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int c_inside = -64 * c_tile + 16 * warp + group + 16 * i + 8 * half + 64 < 79 ? -64 * c_tile + 16 * warp + group + 16 * i + 8 * half + 64 : 79;
-      #pragma unroll
-      for (int step = 0; step < 1; ++step) {
-        #pragma unroll
-        for (int right = 0; right < 2; ++right) {
-          B_rows[i][step][half + 2 * right] = load<u32>(B + 2 * member2 + 16 * c_inside + 16 * step + 8 * right);
-        }
-      }
-    }
-  }
   float most[1][2];
   #pragma unroll
   for (int i = 0; i < 1; ++i) {
@@ -76,10 +63,11 @@ bf16_ab_ch_ah_to_cb_80x16x80x80x80x16x16x16(const bf16* __restrict__ A, const bf
     begin_counters(arrived, 2);
     fetch_map(&C_map);
     fetch_map(&A_map);
+    fetch_map(&B_map);
   }
-  fence_registers(B_rows);
   if (t == 0 && 64 * c_tile - 127 < 1) {
-    expect_bytes(arrived, 2048);
+    expect_bytes(arrived, 4096);
+    copy_box(B_tile, &B_map, arrived, 0, -64 * c_tile + 64);
     copy_box(C_tile, &C_map, arrived, 0, 0);
     copy_box(A_tile, &A_map, arrived, 0, 0);
   }
@@ -97,7 +85,7 @@ bf16_ab_ch_ah_to_cb_80x16x80x80x80x16x16x16(const bf16* __restrict__ A, const bf
     await_bytes(arrived + place, parity);
     float score[1][4][4] = {};
     fence_registers(score);
-    wgmma_rs_bf16<0>(score[0], B_rows[0][0], shared_matrix<32>(C_tile + 512 * place, 512, 256));
+    wgmma_bf16<0, 0>(score[0], shared_matrix<32>(B_tile, 512, 256), shared_matrix<32>(C_tile + 512 * place, 512, 256));
     commit_products();
     wait_products<0>(score);
     #pragma unroll

@@ -153,20 +153,24 @@ TEST_CASE("directives of a chain are held against its rules") {
   CHECK(refused(groups).empty());
   CHECK(kernel::parse_directives(kernel::print(groups)) == groups);
   auto few_warps = groups;
-  few_warps[6].warps = few_warps[7].warps = {2, 1};
+  few_warps[7].warps = few_warps[8].warps = {2, 1};
   CHECK_THAT(refused(few_warps), Contains("a warp group has four warps"));
   auto both = groups;
   both.back().subject = "m16n8k16_bf16";
   CHECK_THAT(refused(both), Contains("its factors are of another type"));
   auto copied = groups;
-  copied[3].space = "async";
+  copied[4].space = "async";
   CHECK_THAT(refused(copied), Contains("a chain has \"stage"));
   auto long_round = groups;
   long_round[1].sizes = {272};
   CHECK_THAT(refused(long_round), Contains("a box is 272 elements long, and at most 256 are possible"));
+  auto high = groups;
+  high[0].sizes = {128};
+  CHECK_THAT(refused(high), Contains("a warp group has 64 rows"));
   const auto narrow = kernel::chained(lowered({.width = 24}), 4);
   REQUIRE(narrow);
-  CHECK(kernel::chain_group_fault(*kernel::chain_of(ir::canonicalise(narrow->steps[0].program)), 32) ==
+  CHECK(kernel::chain_group_fault(*kernel::chain_of(ir::canonicalise(narrow->steps[0].program)),
+                                  {.rows = 64, .columns = 32, .warps = 4, .groups = true}) ==
         "a warp group reads rows of 32, 64 or 128 bytes, and none of 48");
   const auto odd = kernel::chained(lowered({.depth = 24}), 4);
   REQUIRE(odd);

@@ -42,10 +42,10 @@ class ChainEnumerator {
     }
     if (device_.sm == kernel::find_atom(kernel::chain_atom(chain_, chain_.y, true))->sm) {
       for (const int warps : {4, 8, 12}) {
-        for (const std::int64_t rows : {16, 32}) {
-          for (const std::int64_t columns : {64, 96, 128}) {
-            if (!kernel::chain_group_fault(chain_, columns).empty()) continue;
-            for (const int stages : {2, 3}) add({rows * warps, columns, warps, stages, 1, true});
+        for (const std::int64_t columns : {64, 96, 128}) {
+          for (const int stages : {2, 3}) {
+            const ChainTiles tiles{kernel::kChainRows * warps, columns, warps, stages, 1, true};
+            if (kernel::chain_group_fault(chain_, tiles).empty()) add(tiles);
           }
         }
       }
@@ -110,9 +110,10 @@ class ChainEnumerator {
     // Warp groups take no fragments of second operands, and their weights stand where scores were.
     const auto fragments = tiles.groups ? 0 : std::max(2 * score_tiles, values / 4);
     const auto weights = tiles.groups ? 4 + kOfRests * (chain_.parts - 1) : 4 * chain_.parts;
-    const auto registers = row_tiles * (depth / 4 + 4 * score_tiles + values / 2 + weights + 6) + fragments +
-                           (tiles.groups ? kOwnOfGroups : kOwn);
-    const auto shared = tiles.stages * tiles.columns * (depth + values + 2 * kPad) * 2;
+    const auto registers = row_tiles * ((tiles.groups ? 0 : depth / 4) + 4 * score_tiles + values / 2 + weights + 6) +
+                           fragments + (tiles.groups ? kOwnOfGroups : kOwn);
+    const auto shared =
+        (tiles.stages * tiles.columns * (depth + values + 2 * kPad) + (tiles.groups ? tiles.rows * depth : 0)) * 2;
     if (registers > kMost || shared > device_.shared_bytes_per_block) return;
     const auto by_registers = kMultiprocessorParts * warps_of_part(static_cast<int>(registers)) / tiles.warps;
     const auto by_shared = device_.shared_bytes_per_multiprocessor / (shared + kReservedBytes);
