@@ -59,7 +59,7 @@ std::string chain_layout_fault(const Chain& chain) {
   const auto extent = [&](int q) { return chain.program.indices[nth(q)].extent; };
   if (extent(chain.depth) % kChainDepth != 0) return "atoms divide the depth";
   if (extent(chain.values) % kChainColumns != 0) return "atoms divide the columns of values";
-  const auto aligned = [&](NodeId load, int along, std::int64_t chunk) {
+  const auto aligned = [&](ir::NodeId load, int along, std::int64_t chunk) {
     const auto& node = chain.node(load);
     bool whole =
         chain.program.buffers[nth(node.source)].alignment % (2 * chunk) == 0 && node.offset.constant % chunk == 0;
@@ -76,7 +76,7 @@ std::string chain_layout_fault(const Chain& chain) {
 Directives chain_directives(const Chain& chain, const ChainTiles& tiles) {
   const auto& indices = chain.program.indices;
   const auto name = [&](int q) -> const std::string& { return indices[nth(q)].name; };
-  const auto operand = [&](NodeId load) { return chain.program.buffers[nth(chain.node(load).source)].name; };
+  const auto operand = [&](ir::NodeId load) { return chain.program.buffers[nth(chain.node(load).source)].name; };
   Directives made;
   const auto tile = [&](int q, std::int64_t size) {
     Directive d;
