@@ -1,7 +1,7 @@
 """Everyday programs of several steps, which hand large tensors on: cases behind those of everyday_cases.py."""
 
 import torch
-from everyday_cases import REAL, case
+from everyday_cases import FLOATS, REAL, case
 from torch import einsum as e
 from torch.nn import functional as nn
 
@@ -43,4 +43,25 @@ case(
             v * (2 * v - v.permute(0, 3, 2, 1)) / (eo[:, None, None, None] + eo[:, None] - ev[:, None, None] - ev)
         ).sum()
     )(e("Pia,Pjb->iajb", B, B)),
+)
+case(
+    "trmm",
+    FLOATS,
+    "i=4096 j=4096 k=4096; x(i,k) y(k,j) -> z(i,j)",
+    "z(i,j) = sum(k, guard(k<=i, x(i,k)*y(k,j)))",
+    lambda x, y: x.tril() @ y,
+)
+case(
+    "syrk_lower",
+    FLOATS,
+    "i=4096 j=4096 k=4096; x(i,k) -> z(i,j)",
+    "z(i,j) = sum(k, guard(j<=i, x(i,k)*x(j,k)))",
+    lambda x: (x @ x.T).tril(),
+)
+case(
+    "masked_mm",
+    FLOATS,
+    "b=16 i=1024 j=1024 k=1024; x(b,i,k) m(i,k) y(b,k,j) -> z(b,i,j)",
+    "z(b,i,j) = sum(k, guard(m(i,k)<0.5, x(b,i,k)*y(b,k,j)))",
+    lambda x, m, y: torch.where(m < 0.5, x, 0) @ y,
 )
