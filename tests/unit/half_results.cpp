@@ -49,6 +49,7 @@ TEST_CASE("results of half types are rounded by vectors") {
 
   EinsumOptions options;
   options.beta = beta;
+  options.mode = PlanMode::model;  // whatever other tests measured
   const auto plan = Runtime::global().plan_einsum("ab,bc->ac", inputs, output, options);
   CHECK(plan.source().find(type == DType::f16 ? "narrow_f16(sum[" : "narrow_bf16(sum[") != std::string::npos);
   const std::vector<const void*> from = {a.data(), b.data()};
