@@ -38,7 +38,6 @@ ChainBuilder::ChainBuilder(const ir::Program& program, const Chain& chain, const
       row_tiles_(tiles.rows / tiles.warps / kM),
       score_tiles_(tiles.columns / kN),
       value_tiles_(extent(chain.values) / kN),
-      steps_(extent(chain.depth) / kK),
       rounds_((extent(chain.columns) + tiles.columns - 1) / tiles.columns),
       ragged_rows_(extent(chain.rows) % tiles.rows != 0),
       ragged_columns_(extent(chain.columns) % tiles.columns != 0),
@@ -67,7 +66,7 @@ Kernel ChainBuilder::build() {
     warp_ = digit("warp", kWarp, 0);
     group_ = digit("group", kMembers, kWarp / kMembers);
     member_ = digit("member", 1, kMembers);
-    if (!tiles_.groups) fragments();
+    fragments();
     declare();
     rounds();
     results();
@@ -111,21 +110,6 @@ Affine ChainBuilder::inside(Affine value, int q, bool ragged, int number) {
   let.most = extent(q) - 1;
   body_.add(let);
   return Affine::of(let.var);
-}
-
-void ChainBuilder::fragments() {
-  const auto& load = chain_.node(chain_.x);
-  x_ = registers(operand(chain_.x) + "_rows", load.type, {row_tiles_, steps_, 4}, 2);
-  body_.add(Declare{x_});
-  each_row([&](const Affine& i, const Affine& half) {
-    places_[nth(chain_.rows)] = row_inside(i, half);
-    unrolled(std::array{std::pair{"step", steps_}, std::pair{"right", std::int64_t{2}}},
-             [&](const Affine& step, const Affine& right) {
-               places_[nth(chain_.depth)] = kK * step + kK / 2 * right + 2 * member_;
-               body_.add(Store{{x_, {i, step, half + 2 * right}, 2},
-                               load_of(load.type, {load.source, {offset(load.offset)}, 2})});
-             });
-  });
 }
 
 void ChainBuilder::declare() {

@@ -11,6 +11,21 @@ class WarpChain final : public ChainBuilder {
   using ChainBuilder::ChainBuilder;
 
  private:
+  void fragments() override {
+    const auto& load = chain_.node(chain_.x);
+    x_ = registers(operand(chain_.x) + "_rows", load.type, {row_tiles_, steps_, 4}, 2);
+    body_.add(Declare{x_});
+    each_row([&](const Affine& i, const Affine& half) {
+      places_[nth(chain_.rows)] = row_inside(i, half);
+      unrolled(std::array{std::pair{"step", steps_}, std::pair{"right", std::int64_t{2}}},
+               [&](const Affine& step, const Affine& right) {
+                 places_[nth(chain_.depth)] = kK * step + kK / 2 * right + 2 * member_;
+                 body_.add(Store{{x_, {i, step, half + 2 * right}, 2},
+                                 load_of(load.type, {load.source, {offset(load.offset)}, 2})});
+               });
+    });
+  }
+
   void stage(Staged& staged) override {
     staged.row = staged.along + chain_padding(staged.along);
     Array array;
@@ -127,6 +142,8 @@ class WarpChain final : public ChainBuilder {
     });
   }
 
+  std::int64_t steps_ = extent(chain_.depth) / kK;
+  int x_ = -1;
   Affine matrix_row_, matrix_half_, matrix_tile_;
 };
 

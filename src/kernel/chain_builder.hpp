@@ -41,6 +41,8 @@ class ChainBuilder : protected ChainValues {
 
   // ---- what products of an instruction have of their own
 
+  /// The block's rows of x, where registers keep them.
+  virtual void fragments() {}
   /// How an operand lies in shared memory, and what copies it.
   virtual void stage(Staged& staged) = 0;
   /// In front of all rounds.
@@ -82,6 +84,10 @@ class ChainBuilder : protected ChainValues {
   void each_row(const Write& write) {
     unrolled(std::array{std::pair{"i", row_tiles_}, std::pair{"half", std::int64_t{2}}}, write);
   }
+  /// The row, or the last one where it is past the end.
+  Affine row_inside(const Affine& tile, const Affine& half) {
+    return inside(row(tile, half), chain_.rows, ragged_rows_);
+  }
   /// Weights of the round's columns 16 * step and on, to registers of that name, and the other sums of their terms.
   void weigh(const Affine& round, const Affine& step, int weights, int rests);
   /// The same, of two neighbours.
@@ -89,15 +95,9 @@ class ChainBuilder : protected ChainValues {
 
  private:
   Affine row(const Affine& tile, const Affine& half) const;
-  /// The row, or the last one where it is past the end.
-  Affine row_inside(const Affine& tile, const Affine& half) {
-    return inside(row(tile, half), chain_.rows, ragged_rows_);
-  }
   Affine inside(Affine value, int q, bool ragged, int number = 0);
   Affine column(const Affine& round, const Affine& j, const Affine& e) const;
 
-  /// The block's rows of x, but of warp groups: fragments that stay.
-  void fragments();
   void declare();
   /// The smallest or the largest value of a condition in a round of the block.
   Affine reached(const Condition& condition, const Affine& round, bool largest) const;
@@ -124,13 +124,13 @@ class ChainBuilder : protected ChainValues {
   const ir::Program& program_;
   ChainTiles tiles_;
   Kernel kernel_;
-  std::int64_t row_tiles_, score_tiles_, value_tiles_, steps_, rounds_;
+  std::int64_t row_tiles_, score_tiles_, value_tiles_, rounds_;
   bool ragged_rows_, ragged_columns_;
   Names names_;
   BodyWriter body_;
   Var thread_ = -1;
   Affine row_tile_, member_;
-  int x_ = -1, product_ = -1, scores_ = -1;
+  int product_ = -1, scores_ = -1;
   Staged y_, v_;
 
  private:
