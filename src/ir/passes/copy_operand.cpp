@@ -18,10 +18,7 @@ Sequence copy_operand(const Sequence& sequence, std::size_t step, NodeId copied,
   copy.builder.store(copy.buffer(made, rows.storage, true), copy.row(rows, -1), value);
   StepPiece rest(old);
   rest.replace(copied, rest.load(made, rows, -1));
-  for (const auto& statement : old.program.statements) {
-    const auto stored = rest.copy(statement.value);
-    rest.builder.store(rest.buffer(statement.buffer, true), rest.affine(statement.offset), stored, statement.step);
-  }
+  for (const auto& statement : old.program.statements) rest.store(statement);
   made.steps.reserve(sequence.steps.size() + 1);
   const auto place = sequence.steps.begin() + static_cast<std::ptrdiff_t>(step);
   made.steps.assign(sequence.steps.begin(), place);

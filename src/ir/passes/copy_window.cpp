@@ -35,10 +35,7 @@ Sequence copy_window(const Sequence& sequence, std::size_t step, NodeId load, co
   copy.builder.store(copy.buffer(made, storage, true), std::move(to), value);
   const auto window_here = rest.affine(window);
   rest.replace(load, rest.builder.load(rest.buffer(made, storage), window_here));
-  for (const auto& statement : old.program.statements) {
-    const auto stored = rest.copy(statement.value);
-    rest.builder.store(rest.buffer(statement.buffer, true), rest.affine(statement.offset), stored, statement.step);
-  }
+  for (const auto& statement : old.program.statements) rest.store(statement);
   made.steps = sequence.steps;
   std::vector<Step> both;
   both.push_back(copy.finish());

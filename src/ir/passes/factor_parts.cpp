@@ -54,10 +54,7 @@ Sequence products_of_parts(Sequence sequence, std::size_t step, NodeId sum, cons
   for (const int index : node.over) over.push_back(rest.whole(index));
   std::sort(over.begin(), over.end());
   rest.replace(sum, rest.builder.reduce(node.op, rest.copy(node.operand[0]), std::move(over)));
-  for (const auto& statement : program.statements) {
-    const auto stored = rest.copy(statement.value);
-    rest.builder.store(rest.buffer(statement.buffer, true), rest.affine(statement.offset), stored, statement.step);
-  }
+  for (const auto& statement : program.statements) rest.store(statement);
   made.push_back(rest.finish());
   replace_step(sequence, step, std::move(made));
   verify(sequence);

@@ -28,6 +28,27 @@ std::vector<int> by_memory(const Indices& which, const Affine& access) {
   return order;
 }
 
+std::optional<std::vector<int>> matched(const Program& writer, const Program& reader, const Affine& read) {
+  const auto& written = writer.statement().offset;
+  if (written.constant != read.constant) return std::nullopt;
+  std::vector<int> as(writer.indices.size(), -1);
+  std::vector<bool> taken(reader.indices.size());
+  for (std::size_t q = 0; q < as.size(); ++q) {
+    if (written.coefficient[q] == 0 || writer.indices[q].extent < 2) continue;
+    for (std::size_t p = 0; p < taken.size() && as[q] < 0; ++p) {
+      if (!taken[p] && read.coefficient[p] == written.coefficient[q] &&
+          reader.indices[p].extent == writer.indices[q].extent)
+        as[q] = static_cast<int>(p);
+    }
+    if (as[q] < 0) return std::nullopt;
+    taken[static_cast<std::size_t>(as[q])] = true;
+  }
+  for (std::size_t p = 0; p < taken.size(); ++p) {
+    if (!taken[p] && read.coefficient[p] != 0 && reader.indices[p].extent > 1) return std::nullopt;
+  }
+  return as;
+}
+
 Indices either(const Indices& x, const Indices& y) {
   auto made = x;
   for (std::size_t q = 0; q < made.size(); ++q) made[q] = made[q] || y[q];

@@ -1,6 +1,7 @@
 // Which indices of a program its values depend on.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "ir/program.hpp"
@@ -14,6 +15,10 @@ std::vector<Indices> index_uses(const Program& program);
 
 /// Indices in the order in which an access goes through memory, slowest first; those that it has not come last.
 std::vector<int> by_memory(const Indices& which, const Affine& access);
+
+/// Which of the reader's indices goes through a result as each of the writer's does, of equal extent; nothing where
+/// none does, or where they begin apart. Indices that the writer sums over, and those of one value, have -1.
+std::optional<std::vector<int>> matched(const Program& writer, const Program& reader, const Affine& read);
 
 Indices either(const Indices& x, const Indices& y);
 bool within(const Indices& few, const Indices& many);

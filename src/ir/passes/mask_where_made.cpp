@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "ir/passes/index_uses.hpp"
 #include "ir/passes/step_piece.hpp"
 
 namespace ricci::ir {
@@ -18,11 +19,15 @@ class Maker {
   /// that the access has, and numbers.
   std::optional<std::vector<NodeId>> translated(const Program& other, const Affine& access,
                                                 const std::vector<NodeId>& conditions) {
-    const auto own = own_indices(other, access);
-    if (!own) return std::nullopt;
+    const auto read_by = matched(from_.program, other, access);
+    if (!read_by) return std::nullopt;
+    std::vector<int> own(other.indices.size(), -1);
+    for (std::size_t q = 0; q < read_by->size(); ++q) {
+      if ((*read_by)[q] >= 0) own[at((*read_by)[q])] = static_cast<int>(q);
+    }
     std::vector<NodeId> made;
     for (const auto condition : conditions) {
-      const auto one = copy(other, condition, *own);
+      const auto one = copy(other, condition, own);
       if (one < 0) return std::nullopt;
       made.push_back(one);
     }
@@ -40,28 +45,7 @@ class Maker {
   }
 
  private:
-  /// Per index of another step the one that goes through the tensor as it does, or -1; nothing where the access does
-  /// not read what the statement writes, element by element.
-  std::optional<std::vector<int>> own_indices(const Program& other, const Affine& access) const {
-    const auto& own = from_.program;
-    const auto& written = own.statement().offset;
-    std::vector<int> made(other.indices.size(), -1);
-    std::vector<bool> taken(own.indices.size());
-    if (access.constant != written.constant) return std::nullopt;
-    for (std::size_t q = 0; q < made.size(); ++q) {
-      if (access.coefficient[q] == 0) continue;
-      for (std::size_t p = 0; p < taken.size() && made[q] < 0; ++p) {
-        if (taken[p] || written.coefficient[p] != access.coefficient[q] ||
-            own.indices[p].extent != other.indices[q].extent)
-          continue;
-        made[q] = static_cast<int>(p);
-        taken[p] = true;
-      }
-      if (made[q] < 0) return std::nullopt;
-    }
-    return made;
-  }
-
+  /// A node of another program over indices here (own: -1, none); -1: it is of more than these and numbers.
   NodeId copy(const Program& other, NodeId id, const std::vector<int>& own) {
     const auto& n = other.nodes[at(id)];
     if (n.kind == NodeKind::index)

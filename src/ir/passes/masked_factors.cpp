@@ -36,9 +36,7 @@ class Masks {
       found = true;
     }
     if (!found) return std::nullopt;
-    const auto& statement = program_.statement();
-    const auto value = rest_.copy(statement.value);
-    rest_.builder.store(rest_.buffer(statement.buffer, true), rest_.affine(statement.offset), value, statement.step);
+    rest_.store(program_.statement());
     copies_.push_back(rest_.finish());
     replace_step(sequence_, step_, std::move(copies_));
     verify(sequence_);
@@ -191,20 +189,17 @@ class Masks {
 
   /// Its indices as the largest tensor in it has them.
   std::vector<int> order_of(NodeId value) const {
-    const Node* largest = nullptr;
+    NodeId largest = -1;
+    const auto size = [&](NodeId load) { return elements(program_, uses_[at(load)]); };
     Nodes open{value};
     while (!open.empty()) {
-      const auto& n = node(open.back());
+      const auto id = open.back();
+      const auto& n = node(id);
       open.pop_back();
-      if (n.kind == NodeKind::load && (largest == nullptr || reach(n) > reach(*largest))) largest = &n;
+      if (n.kind == NodeKind::load && (largest < 0 || size(id) > size(largest))) largest = id;
       for (int k = 0; k < operand_count(n); ++k) open.push_back(n.operand[k]);
     }
-    return by_memory(uses_[at(value)], largest != nullptr ? largest->offset : program_.statement().offset);
-  }
-  double reach(const Node& load) const {
-    Indices has(program_.indices.size());
-    for (std::size_t q = 0; q < has.size(); ++q) has[q] = load.offset.coefficient[q] != 0;
-    return elements(program_, has);
+    return by_memory(uses_[at(value)], largest >= 0 ? node(largest).offset : program_.statement().offset);
   }
 
   using Nodes = std::vector<NodeId>;

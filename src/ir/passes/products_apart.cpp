@@ -63,8 +63,7 @@ class Steps {
     }
     if (!in_place || !is_whole()) value = with_addends(rest, value);
     rest.replace(terms_.root, value);
-    const auto stored = rest.copy(statement.value);
-    rest.builder.store(rest.buffer(statement.buffer, true), rest.affine(statement.offset), stored, statement.step);
+    rest.store(statement);
     steps_.push_back(rest.finish());
   }
 

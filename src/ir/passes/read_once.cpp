@@ -6,33 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "ir/passes/index_uses.hpp"
 #include "ir/passes/step_piece.hpp"
 
 namespace ricci::ir {
 namespace {
-
-/// Which of the reader's indices goes through a result as each of the writer's does, of equal extent; nothing where
-/// none does, or where they begin apart. Indices that the writer sums over, and those of one value, have -1.
-std::optional<std::vector<int>> matched(const Program& writer, const Program& reader, const Affine& read) {
-  const auto& written = writer.statement().offset;
-  if (written.constant != read.constant) return std::nullopt;
-  std::vector<int> as(writer.indices.size(), -1);
-  std::vector<bool> taken(reader.indices.size());
-  for (std::size_t q = 0; q < as.size(); ++q) {
-    if (written.coefficient[q] == 0 || writer.indices[q].extent < 2) continue;
-    for (std::size_t p = 0; p < taken.size() && as[q] < 0; ++p) {
-      if (!taken[p] && read.coefficient[p] == written.coefficient[q] &&
-          reader.indices[p].extent == writer.indices[q].extent)
-        as[q] = static_cast<int>(p);
-    }
-    if (as[q] < 0) return std::nullopt;
-    taken[at(as[q])] = true;
-  }
-  for (std::size_t p = 0; p < taken.size(); ++p) {
-    if (!taken[p] && read.coefficient[p] != 0 && reader.indices[p].extent > 1) return std::nullopt;
-  }
-  return as;
-}
 
 /// A step with what it reads of one buffer computed there.
 class Joined {

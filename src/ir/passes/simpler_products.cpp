@@ -181,9 +181,7 @@ std::vector<Step> sum_apart(Sequence& sequence, const Step& step, const SumOfPro
   const auto read = rest.load(sequence, rows, -1);
   const bool conj = product.first.conj || product.second.conj;  // a real factor has none
   rest.replace(product.sum, conj ? rest.builder.op(OpCode::conj, sum.type, read) : read);
-  const auto& statement = program.statement();
-  const auto stored = rest.copy(statement.value);
-  rest.builder.store(rest.buffer(statement.buffer, true), rest.affine(statement.offset), stored, statement.step);
+  rest.store(program.statement());
   made.push_back(rest.finish());
   return made;
 }

@@ -225,9 +225,7 @@ class Splitter {
     }
     StepPiece piece(step);
     piece.replace(scan.operand[0], piece.load(sequence_, values, -1));
-    const auto& statement = program.statement();
-    const auto value = piece.copy(statement.value);
-    piece.builder.store(piece.buffer(statement.buffer, true), piece.affine(statement.offset), value, statement.step);
+    piece.store(program.statement());
     made.push_back(piece.finish());
     return made;
   }
@@ -460,10 +458,7 @@ class Splitter {
     StepPiece piece(step);
     const auto value = shared ? piece.load(sequence_, total, -1) : result(piece);
     piece.replace(id, value);
-    for (const auto& statement : program.statements) {
-      const auto stored = piece.copy(statement.value);
-      piece.builder.store(piece.buffer(statement.buffer, true), piece.affine(statement.offset), stored, statement.step);
-    }
+    for (const auto& statement : program.statements) piece.store(statement);
     made.push_back(piece.finish());
     return made;
   }

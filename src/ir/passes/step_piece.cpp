@@ -231,6 +231,11 @@ NodeId StepPiece::index_value(int old) {
   return constant == 0 ? sum : builder.op(OpCode::add, DType::i64, sum, number(constant));
 }
 
+void StepPiece::store(const Statement& old) {
+  const auto value = copy(old.value);
+  builder.store(buffer(old.buffer, true), affine(old.offset), value, old.step);
+}
+
 Step StepPiece::finish() {
   Step step;
   step.program = builder.finish();

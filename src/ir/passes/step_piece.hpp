@@ -70,6 +70,9 @@ class StepPiece {
   /// Element `index` of this point's row (-1: the first).
   NodeId load(const Sequence& sequence, const Rows& rows, int index);
 
+  /// The statement of the old step, with the values that its nodes have become.
+  void store(const Statement& old);
+
   Step finish();
 
  private:

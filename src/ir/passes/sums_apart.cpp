@@ -58,8 +58,7 @@ std::optional<Sequence> sums_apart(const Sequence& sequence, std::size_t step) {
     steps.push_back(piece.finish());
     rest.replace(id, rest.load(made, rows, -1));
   }
-  const auto value = rest.copy(statement.value);
-  rest.builder.store(rest.buffer(statement.buffer, true), rest.affine(statement.offset), value, statement.step);
+  rest.store(statement);
   steps.push_back(rest.finish());
   replace_step(made, step, std::move(steps));
   verify(made);
